@@ -1,0 +1,101 @@
+package io.varve.memory;
+
+import java.util.List;
+
+import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.ValueRun;
+
+/**
+ * The memory tier: an off-heap store of typed items by key, in numbered databases, with expiry and eviction. Many
+ * threads; each talks through a {@link CacheSession} of its own.
+ *
+ * <p>The key space is divided into shards, each guarded by its own lock. Maintenance (expiry, cleaning, rehash, freeing)
+ * runs in {@link #maintain}, called by one thread over and over; it holds a lock for 200 µs at most at a time.
+ */
+public interface Cache extends AutoCloseable {
+    /**
+     * Reserves the memory and starts empty. No thread is started: see {@link #maintain}.
+     *
+     * @throws IllegalArgumentException if the configuration cannot work, with what is allowed
+     * @throws OutOfMemoryError         if the system refuses the address space
+     */
+    static Cache open(CacheConfig config) {
+        return InMemoryCache.open(config);
+    }
+
+    /** A door for one thread. */
+    CacheSession newSession();
+
+    int shardCount();
+
+    int databaseCount();
+
+    /** Items of a logical database, expired but unreclaimed ones included, as DBSIZE counts them. */
+    long size(int database);
+
+    /** Items of a logical database that have an expiry time. */
+    long expiringSize(int database);
+
+    /** The mean of the remaining lifetimes of a database's expiring items, sampled, in ms; 0 if there are none. */
+    long averageTtlMillis(int database);
+
+    /** Empties one logical database at once; the memory comes back in slices through {@link #maintain}. */
+    void flush(int database);
+
+    void flushAll();
+
+    /** Exchanges two logical databases at once. */
+    void swap(int first, int second);
+
+    /**
+     * Makes room for a command that may add up to {@code bytes}, evicting if the policy allows. Called without locks,
+     * before a command that may use memory. After {@code true}, writes of that size do not fail.
+     *
+     * @return false if the policy frees nothing more: the command is to be refused with the OOM error
+     */
+    boolean admit(long bytes);
+
+    /**
+     * A run of memory for a large value that has not arrived yet, charged to maxmemory, to be filled by the caller and
+     * handed over by {@link CacheSession#putRun}, or released.
+     *
+     * @param headRoom bytes that the item's header and key will need at most in front of the value: see
+     *                 {@link CacheSession#headRoom}
+     * @param length   bytes of the value
+     * @return null if maxmemory does not allow it
+     */
+    @org.jspecify.annotations.Nullable
+    ValueRun newRun(int headRoom, int length);
+
+    /** The least length, in bytes, of a value that lives in a run of its own. */
+    int runThresholdBytes();
+
+    /**
+     * One slice of maintenance over all shards: expiry when its cycle is due, cleaning, rehash, freeing. Called by one
+     * thread at a time.
+     *
+     * @return nanoseconds until the next call is of use; 0 if there is more to do at once
+     */
+    long maintain();
+
+    /** Counts the items that are past their time and not yet reclaimed: exact, walks everything that may expire. */
+    long countExpiredUnreclaimed();
+
+    CacheStats stats();
+
+    void resetStats();
+
+    /** Told of every change from now on. */
+    void subscribe(ChangeListener listener);
+
+    CacheConfig config();
+
+    /** Takes over what may change at run time: limits, policies, expiry on or off. */
+    void reconfigure(CacheConfig config);
+
+    /** Walks everything and reports every violated invariant; empty if the cache is sound. For tests. */
+    List<String> checkIntegrity();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,141 @@
+package io.varve.memory;
+
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.item.ValueRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one thread goes through the door. Confined to that thread.
+ *
+ * <p>The order of a command: {@link #bind} its keys, {@link #lock} their shards (all of them at once, ascending), look
+ * and write, {@link #unlock}. A batch binds the keys of all its commands first and calls {@link #touchIndex} and then
+ * {@link #touchItem} on each, so that cache misses overlap; that is a hint only.
+ *
+ * <p>A write has two steps: {@link #put} (or {@link #resize}) makes the room, the caller fills it in, and
+ * {@link #changed} tells that the key has its new value. No item moves and nothing else is freed while the lock is
+ * held, so the addresses of other items stay valid; those of the key written do not.
+ */
+public interface CacheSession {
+    /** For {@code expireAtMillis}: what the key has, if it is there. */
+    long KEEP = -2;
+
+    // --- time and touch
+
+    /** The wall clock that decides what has expired, read by the caller once for a batch, ms since the epoch. */
+    void now(long wallMillis);
+
+    long now();
+
+    /** Whether {@link #find} renews the access clock (CLIENT NO-TOUCH turns it off). */
+    void touching(boolean touch);
+
+    // --- keys and locks
+
+    /** Computes hash and shard. Needs no lock. */
+    void bind(Key key, int database, long address, int length);
+
+    /** Reads the key's index line ahead of use. Needs no lock; the result means nothing but must be consumed. */
+    long touchIndex(Key key);
+
+    /** Reads the item that the index line suggests ahead of use. Needs no lock. */
+    long touchItem(Key key);
+
+    void lock(Key key);
+
+    void unlock(Key key);
+
+    /** Locks all shards of the set in ascending order. */
+    void lock(ShardSet shards);
+
+    void unlock(ShardSet shards);
+
+    // --- look (the key's shard is locked)
+
+    /** Finds an item for use: counts a hit or a miss and renews its access clock. An expired one is not found. */
+    boolean find(Key key, Item item);
+
+    /** Finds an item without leaving a trace: no count, no clock. */
+    boolean peek(Key key, Item item);
+
+    /** Milliseconds since the last access, to the second, or -1 if the policy keeps a frequency. */
+    long idleMillis(Item item);
+
+    /** The logarithmic access counter (0 to 255), or -1 if the policy keeps a clock. */
+    int frequency(Item item);
+
+    /** Bytes that the item takes in memory: its own, its index slot, its expiry bookkeeping. */
+    long memoryUsage(Item item);
+
+    /** The run of a large item, not retained; null for an item that lives in a segment. */
+    @Nullable
+    ValueRun runOf(Item item);
+
+    // --- write (the key's shard is locked)
+
+    /**
+     * Makes an item of {@code valueLength} bytes under the key, in place if it fits, else appended; what was there is
+     * gone. The value's bytes are undefined: the caller writes them and then calls {@link #changed}.
+     *
+     * @param capacity       bytes the value may later grow to in place, at least {@code valueLength}
+     * @param expireAtMillis 48-bit ms since the epoch (larger ones are cut to the largest), {@link Item#NEVER} or
+     *                       {@link #KEEP}
+     * @throws io.varve.memory.item.CacheFullException if there is no memory for it; the key is then as it was
+     */
+    void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity, long expireAtMillis);
+
+    /** {@link #put}, the bytes copied from {@code valueAddress}, and {@link #changed}. */
+    void set(Key key, Item item, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis);
+
+    /** Like {@link #set} for a value that arrived in a run: takes the caller's hold over, copies nothing. */
+    void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis);
+
+    /** Bytes in front of the value that a run needs for an item with this key length: for {@link Cache#newRun}. */
+    int headRoom(int keyLength);
+
+    /**
+     * Changes the length of a found item's value; the bytes up to the shorter of both lengths stay, the rest is
+     * undefined. Type, expiry and access clock stay. Moves the item if it does not fit. The caller then writes and
+     * calls {@link #changed}.
+     *
+     * @param capacity at least {@code valueLength}; used only if the item has to move
+     */
+    void resize(Key key, Item item, int encoding, int valueLength, int capacity);
+
+    /** Changes the encoding bits of a found item. */
+    void encoding(Key key, Item item, int encoding);
+
+    /** The one door for change: tells that a write is complete. */
+    void changed(Key key, Change change);
+
+    /**
+     * Deletes the key.
+     *
+     * @return whether it was there and had not expired
+     */
+    boolean delete(Key key);
+
+    /**
+     * Sets a found item's expiry time, which may move the item.
+     *
+     * @param expireAtMillis a time in the future of {@link #now}, or {@link Item#NEVER}
+     */
+    void expire(Key key, Item item, long expireAtMillis);
+
+    // --- walks (no lock held by the caller)
+
+    /**
+     * Visits the items of some index buckets. An item that is there throughout a whole scan is visited at least once,
+     * whatever rehash, displacement, insert and delete do meanwhile. Expired items are not visited.
+     *
+     * @param cursor 0 to start, else what the last call returned
+     * @param count  visits at least so many items if there are as many, and few more
+     * @return the next cursor; 0 at the end
+     */
+    long scan(int database, long cursor, int count, ItemVisitor visitor);
+
+    /** Visits one item picked at random; false if the database is empty. */
+    boolean random(int database, ItemVisitor visitor);
+}

@@ -1,0 +1,40 @@
+package io.varve.memory.eviction;
+
+import java.util.Locale;
+import java.util.Optional;
+
+/** What {@code maxmemory-policy} may be. Immutable. */
+public enum EvictionPolicy {
+    NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU, VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL;
+
+    /** The name in redis.conf, such as {@code allkeys-lru}. */
+    public String redisName() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    public static Optional<EvictionPolicy> ofRedisName(String name) {
+        for (EvictionPolicy policy : values()) {
+            if (policy.redisName().equalsIgnoreCase(name)) {
+                return Optional.of(policy);
+            }
+        }
+        return Optional.empty();
+    }
+
+    public boolean evicts() {
+        return this != NOEVICTION;
+    }
+
+    /** Whether only items with an expiry time may go. */
+    public boolean onlyVolatile() {
+        return switch (this) {
+            case VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL -> true;
+            case NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU -> false;
+        };
+    }
+
+    /** Whether the 24 access bits of an item's header hold a frequency (and minutes) rather than a clock. */
+    public boolean countsFrequency() {
+        return this == ALLKEYS_LFU || this == VOLATILE_LFU;
+    }
+}

@@ -1,0 +1,17 @@
+package io.varve.memory.item;
+
+/** What happened to a key, as told to {@link ChangeListener}s: the effect, not the command that had it. */
+public enum Change {
+    /** A value was written, new or over an old one, with its expiry. */
+    SET,
+    /** The expiry time was set or changed; the value was not. */
+    EXPIRY_SET,
+    /** The expiry time was taken away. */
+    PERSISTED,
+    /** A client deleted the key. */
+    DELETED,
+    /** Its time came. */
+    EXPIRED,
+    /** It fell to pressure. */
+    EVICTED
+}

@@ -1,0 +1,16 @@
+package io.varve.memory.item;
+
+/**
+ * Told of every change of the key space, in the order of its sequence numbers within a shard, under the shard's lock.
+ *
+ * <p>Must return quickly, must not call the cache, and must not keep the addresses.
+ */
+@FunctionalInterface
+public interface ChangeListener {
+    /**
+     * @param sequence   grows by one with each change of the shard
+     * @param database   the logical database, or -1 for one that is being reclaimed after a flush
+     * @param keyAddress where the key's bytes are during the call
+     */
+    void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength);
+}

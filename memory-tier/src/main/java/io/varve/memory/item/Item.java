@@ -1,0 +1,86 @@
+package io.varve.memory.item;
+
+/**
+ * A look at one item where it lies: type, key, value, expiry. Confined to one thread, and valid only while that thread
+ * holds the lock of the item's shard and until the next call that writes to its key.
+ */
+public final class Item {
+    /** The expiry time of an item that never expires. */
+    public static final long NEVER = -1;
+
+    private long location;
+    private long address;
+    private ItemType type = ItemType.STRING;
+    private int encoding;
+    private long keyAddress;
+    private int keyLength;
+    private long valueAddress;
+    private int valueLength;
+    private int capacity;
+    private long expireAtMillis = NEVER;
+
+    /** Called by the shard, which reads the header. */
+    public void look(long location, long address, ItemType type, int encoding, long keyAddress, int keyLength,
+            long valueAddress, int valueLength, int capacity, long expireAtMillis) {
+        this.location = location;
+        this.address = address;
+        this.type = type;
+        this.encoding = encoding;
+        this.keyAddress = keyAddress;
+        this.keyLength = keyLength;
+        this.valueAddress = valueAddress;
+        this.valueLength = valueLength;
+        this.capacity = capacity;
+        this.expireAtMillis = expireAtMillis;
+    }
+
+    /** Packed segment and offset, 48 bits; opaque outside the segment room. */
+    public long location() {
+        return location;
+    }
+
+    /** Where the item's header is. */
+    public long address() {
+        return address;
+    }
+
+    public ItemType type() {
+        return type;
+    }
+
+    /** 2 bits whose meaning belongs to the type. */
+    public int encoding() {
+        return encoding;
+    }
+
+    public long keyAddress() {
+        return keyAddress;
+    }
+
+    public int keyLength() {
+        return keyLength;
+    }
+
+    public long valueAddress() {
+        return valueAddress;
+    }
+
+    /** Bytes. */
+    public int valueLength() {
+        return valueLength;
+    }
+
+    /** Bytes the value may grow to in place. */
+    public int capacity() {
+        return capacity;
+    }
+
+    public boolean expires() {
+        return expireAtMillis != NEVER;
+    }
+
+    /** Milliseconds since the epoch, 48 bits, or {@link #NEVER}. */
+    public long expireAtMillis() {
+        return expireAtMillis;
+    }
+}

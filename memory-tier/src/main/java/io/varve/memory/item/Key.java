@@ -1,0 +1,47 @@
+package io.varve.memory.item;
+
+/**
+ * A key on its way through the cache: where its bytes are, its hash, its shard and its database. Confined to the thread
+ * that bound it; reused from command to command, so binding allocates nothing.
+ *
+ * <p>The bytes are native memory that stays valid and unchanged until the command has run.
+ */
+public final class Key {
+    private long address;
+    private int length;
+    private long hash;
+    private int shard;
+    private int database;
+
+    /** Called by the cache session, which alone knows hash and shard. */
+    public void bind(long address, int length, long hash, int shard, int database) {
+        this.address = address;
+        this.length = length;
+        this.hash = hash;
+        this.shard = shard;
+        this.database = database;
+    }
+
+    public long address() {
+        return address;
+    }
+
+    /** Bytes. */
+    public int length() {
+        return length;
+    }
+
+    /** The index hash, seeded, 64 bits. */
+    public long hash() {
+        return hash;
+    }
+
+    public int shard() {
+        return shard;
+    }
+
+    /** The logical database, as SELECT names it. */
+    public int database() {
+        return database;
+    }
+}

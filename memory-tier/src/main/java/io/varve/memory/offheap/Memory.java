@@ -1,0 +1,158 @@
+package io.varve.memory.offheap;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Reads, writes, copies and compares native memory by absolute address. Immutable: static methods only.
+ *
+ * <p>Every multi-byte access is little-endian and may be unaligned. One {@link MemorySegment} that spans the whole
+ * address space is the base of all of them: it is a {@code static final} constant, so C2 folds its bounds and liveness
+ * checks to next to nothing, and an access costs what it costs in C.
+ *
+ * <p>SAFETY: an address is trusted. Whoever computes one owns the proof that it lies in a live region. The checked mode
+ * ({@code -Dvarve.memory.checked=true}, on in every test of this module) verifies each access against {@link Regions}'
+ * list of live ranges and throws instead of corrupting memory.
+ */
+public final class Memory {
+    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Whether each access is verified against the live ranges; a constant, so that the check costs nothing when off. */
+    static final boolean CHECKED = Boolean.getBoolean("varve.memory.checked");
+
+    private Memory() {}
+
+    /** The whole address space as one region, for APIs that take a region and an offset (the Vector API, hashing). */
+    public static MemorySegment all() {
+        return ALL;
+    }
+
+    public static byte getByte(long address) {
+        check(address, 1);
+        return ALL.get(BYTE, address);
+    }
+
+    public static void putByte(long address, byte value) {
+        check(address, 1);
+        ALL.set(BYTE, address, value);
+    }
+
+    public static short getShort(long address) {
+        check(address, 2);
+        return ALL.get(SHORT, address);
+    }
+
+    public static void putShort(long address, short value) {
+        check(address, 2);
+        ALL.set(SHORT, address, value);
+    }
+
+    public static int getInt(long address) {
+        check(address, 4);
+        return ALL.get(INT, address);
+    }
+
+    public static void putInt(long address, int value) {
+        check(address, 4);
+        ALL.set(INT, address, value);
+    }
+
+    public static long getLong(long address) {
+        check(address, 8);
+        return ALL.get(LONG, address);
+    }
+
+    public static void putLong(long address, long value) {
+        check(address, 8);
+        ALL.set(LONG, address, value);
+    }
+
+    /** Reads 48 bits as an unsigned number: the width of a location and of an expiry time. */
+    public static long getUnsigned48(long address) {
+        check(address, 6);
+        return (ALL.get(INT, address) & 0xFFFF_FFFFL) | (ALL.get(SHORT, address + 4) & 0xFFFFL) << 32;
+    }
+
+    /** Writes the low 48 bits of {@code value}. */
+    public static void putUnsigned48(long address, long value) {
+        check(address, 6);
+        ALL.set(INT, address, (int) value);
+        ALL.set(SHORT, address + 4, (short) (value >>> 32));
+    }
+
+    /** Copies {@code length} bytes; the ranges may overlap. */
+    public static void copy(long from, long to, long length) {
+        check(from, length);
+        check(to, length);
+        MemorySegment.copy(ALL, from, ALL, to, length);
+    }
+
+    /** Copies from an array into native memory. */
+    public static void copy(byte[] from, int offset, long to, int length) {
+        check(to, length);
+        MemorySegment.copy(from, offset, ALL, BYTE, to, length);
+    }
+
+    /** Copies from native memory into an array. */
+    public static void copy(long from, byte[] to, int offset, int length) {
+        check(from, length);
+        MemorySegment.copy(ALL, BYTE, from, to, offset, length);
+    }
+
+    /** A fresh array with the {@code length} bytes at {@code address}. Allocates: not for the request's way. */
+    public static byte[] toArray(long address, int length) {
+        byte[] bytes = new byte[length];
+        copy(address, bytes, 0, length);
+        return bytes;
+    }
+
+    public static void fill(long address, long length, byte value) {
+        check(address, length);
+        ALL.asSlice(address, length).fill(value);
+    }
+
+    /** Whether the two ranges hold the same bytes. Short ranges (keys) are compared eight bytes at a time in place. */
+    public static boolean equal(long a, long b, int length) {
+        check(a, length);
+        check(b, length);
+        if (length >= 8) {
+            int last = length - 8;
+            for (int i = 0; i < last; i += 8) {
+                if (ALL.get(LONG, a + i) != ALL.get(LONG, b + i)) {
+                    return false;
+                }
+            }
+            return ALL.get(LONG, a + last) == ALL.get(LONG, b + last);
+        }
+        for (int i = 0; i < length; i++) {
+            if (ALL.get(BYTE, a + i) != ALL.get(BYTE, b + i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Compares as unsigned bytes, the shorter first among equals; the sign is what {@link Comparable} promises. */
+    public static int compare(long a, int aLength, long b, int bLength) {
+        check(a, aLength);
+        check(b, bLength);
+        int shared = Math.min(aLength, bLength);
+        long mismatch = MemorySegment.mismatch(ALL, a, a + shared, ALL, b, b + shared);
+        if (mismatch < 0) {
+            return Integer.compare(aLength, bLength);
+        }
+        return Byte.compareUnsigned(ALL.get(BYTE, a + mismatch), ALL.get(BYTE, b + mismatch));
+    }
+
+    private static void check(long address, long length) {
+        if (CHECKED) {
+            LiveRanges.check(address, length);
+        }
+    }
+}

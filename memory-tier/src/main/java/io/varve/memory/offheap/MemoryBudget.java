@@ -1,0 +1,59 @@
+package io.varve.memory.offheap;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How many bytes may be held by everything that grows with data, and how many are. Many writers, many readers: one
+ * atomic counter, touched when a segment, a table, a chunk or a run is taken or given back, never per item.
+ */
+public final class MemoryBudget {
+    private final AtomicLong charged = new AtomicLong();
+    private volatile long limitBytes;
+
+    /**
+     * @param limitBytes maxmemory, in bytes, at least 1
+     */
+    public MemoryBudget(long limitBytes) {
+        limit(limitBytes);
+    }
+
+    /** Charges {@code bytes} if they fit under the limit; false, and nothing charged, if they do not. */
+    public boolean tryCharge(long bytes) {
+        for (long now = charged.get(); now + bytes <= limitBytes; now = charged.get()) {
+            if (charged.compareAndSet(now, now + bytes)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Charges without asking: for structures whose growth cannot be put off, and whose size is bounded elsewhere. */
+    public void charge(long bytes) {
+        charged.addAndGet(bytes);
+    }
+
+    public void release(long bytes) {
+        long left = charged.addAndGet(-bytes);
+        assert left >= 0 : "released " + bytes + " more than was charged: " + left;
+    }
+
+    public long chargedBytes() {
+        return charged.get();
+    }
+
+    public long limitBytes() {
+        return limitBytes;
+    }
+
+    /** Bytes left under the limit; negative after the limit was lowered below what is held. */
+    public long leftBytes() {
+        return limitBytes - charged.get();
+    }
+
+    public void limit(long bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("A memory limit is at least 1 byte, not " + bytes);
+        }
+        limitBytes = bytes;
+    }
+}

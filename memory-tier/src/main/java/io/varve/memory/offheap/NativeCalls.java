@@ -1,0 +1,98 @@
+package io.varve.memory.offheap;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+
+/**
+ * mmap, munmap and madvise of the C library, where the system has them (Linux). Immutable.
+ *
+ * <p>Elsewhere {@link #AVAILABLE} is false and {@link Regions} falls back to arenas, which zero-fill what they
+ * allocate and give nothing back before they close.
+ */
+final class NativeCalls {
+    private static final int PROT_READ_WRITE = 0x1 | 0x2;
+    private static final int MAP_PRIVATE = 0x02;
+    private static final int MAP_ANONYMOUS = 0x20;
+    private static final int MAP_NORESERVE = 0x4000;
+    private static final int MADV_DONTNEED = 4;
+    private static final long MAP_FAILED = -1;
+
+    static final boolean AVAILABLE = System.getProperty("os.name", "").startsWith("Linux")
+            && !Boolean.getBoolean("varve.memory.arenas");
+
+    private static final MethodHandle MMAP = AVAILABLE
+            ? handle("mmap", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG))
+            : unavailable();
+    private static final MethodHandle MUNMAP = AVAILABLE
+            ? handle("munmap",
+                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG))
+            : unavailable();
+    private static final MethodHandle MADVISE = AVAILABLE
+            ? handle("madvise", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT))
+            : unavailable();
+
+    private NativeCalls() {}
+
+    /** Reserves {@code bytes} of zeroed address space without making any of it resident; 0 if the system refuses. */
+    static long map(long bytes) {
+        try {
+            long address = (long) MMAP.invokeExact(0L, bytes, PROT_READ_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+            return address == MAP_FAILED ? 0 : address;
+        } catch (Throwable unexpected) {
+            throw new IllegalStateException("mmap could not be called", unexpected);
+        }
+    }
+
+    static void unmap(long address, long bytes) {
+        int result;
+        try {
+            result = (int) MUNMAP.invokeExact(address, bytes);
+        } catch (Throwable unexpected) {
+            throw new IllegalStateException("munmap could not be called", unexpected);
+        }
+        if (result != 0) {
+            throw new IllegalStateException("munmap of " + bytes + " bytes at 0x" + Long.toHexString(address)
+                    + " was refused");
+        }
+    }
+
+    /** Gives the pages back to the system; the range stays mapped and reads as zeros. */
+    static void giveBack(long address, long bytes) {
+        int result;
+        try {
+            result = (int) MADVISE.invokeExact(address, bytes, MADV_DONTNEED);
+        } catch (Throwable unexpected) {
+            throw new IllegalStateException("madvise could not be called", unexpected);
+        }
+        if (result != 0) {
+            throw new IllegalStateException("madvise of " + bytes + " bytes at 0x" + Long.toHexString(address)
+                    + " was refused");
+        }
+    }
+
+    private static MethodHandle handle(String name, FunctionDescriptor descriptor) {
+        Linker linker = Linker.nativeLinker();
+        SymbolLookup library = linker.defaultLookup();
+        Optional<MemorySegment> symbol = library.find(name);
+        return linker.downcallHandle(
+                symbol.orElseThrow(() -> new IllegalStateException("The C library has no " + name)), descriptor);
+    }
+
+    private static MethodHandle unavailable() {
+        return java.lang.invoke.MethodHandles.empty(java.lang.invoke.MethodType.methodType(void.class));
+    }
+
+    /** Where there is no mmap: an arena of its own for each region, never closed before exit. */
+    static long allocateInArena(Arena arena, long bytes, long alignment) {
+        return arena.allocate(bytes, alignment).address();
+    }
+}

@@ -1,0 +1,88 @@
+package io.varve.memory.offheap;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Hands out native memory in regions whose size is a power of two, and takes them back. Guarded by its own lock; many
+ * threads may call.
+ *
+ * <p>A region that was freed is given back to the system but stays mapped, and is handed out again for the next request
+ * of its size. So an address that was valid once can be read at any later time without a fault, which is what lets a
+ * batch touch index lines and items ahead of their use without taking a lock: what it reads may be stale or zero, and
+ * nothing read ahead is used. The price is address space, at most twice the peak.
+ *
+ * <p>Where the system has no mmap (see {@link NativeCalls}), regions come from one shared arena: they are zero-filled
+ * at once, so resident, and stay resident until exit.
+ */
+public final class Regions {
+    /** The smallest region, bytes: a page. */
+    public static final long MIN_BYTES = 4096;
+
+    private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
+    private final Arena arena = Arena.ofAuto();
+
+    public Regions() {}
+
+    /**
+     * Zeroed memory, aligned to a page.
+     *
+     * @param bytes a power of two, at least {@link #MIN_BYTES}
+     * @return the address; 0 if the system refuses
+     */
+    public synchronized long allocate(long bytes) {
+        requirePowerOfTwo(bytes);
+        ArrayDeque<Long> free = freeBySize.get(bytes);
+        Long reused = free == null ? null : free.pollFirst();
+        long address = reused != null ? reused : reserve(bytes);
+        if (address != 0) {
+            LiveRanges.add(address, bytes);
+        }
+        return address;
+    }
+
+    /** Takes back what {@link #allocate} handed out; resident memory falls at once. */
+    public synchronized void free(long address, long bytes) {
+        requirePowerOfTwo(bytes);
+        discard(address, bytes);
+        LiveRanges.remove(address);
+        freeBySize.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(address);
+    }
+
+    /**
+     * Reserves a range of address space for good; none of it is resident until written. Zero if the system refuses.
+     *
+     * @param bytes a multiple of the page size
+     */
+    public synchronized long reserve(long bytes) {
+        if (NativeCalls.AVAILABLE) {
+            return NativeCalls.map(bytes);
+        }
+        return NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
+    }
+
+    /** Gives the pages of a range back to the system and leaves it mapped, reading as zeros. */
+    public static void discard(long address, long bytes) {
+        if (NativeCalls.AVAILABLE) {
+            NativeCalls.giveBack(address, bytes);
+        } else {
+            Memory.fill(address, bytes, (byte) 0);
+        }
+    }
+
+    /** Ends a reservation. SAFETY: nothing may read the range afterwards, not even ahead of use. */
+    public static void release(long address, long bytes) {
+        if (NativeCalls.AVAILABLE) {
+            NativeCalls.unmap(address, bytes);
+        }
+    }
+
+    private static void requirePowerOfTwo(long bytes) {
+        if (bytes < MIN_BYTES || Long.bitCount(bytes) != 1) {
+            throw new IllegalArgumentException("A region's size is a power of two from " + MIN_BYTES + ", not "
+                    + bytes);
+        }
+    }
+}
