@@ -1,0 +1,44 @@
+package io.varve.server.command;
+
+import java.nio.charset.StandardCharsets;
+
+import io.varve.memory.offheap.Memory;
+
+/**
+ * The arguments of one command where they lie, its name included as number 0. Confined to the event loop, and valid
+ * while the command runs.
+ */
+public interface Arguments {
+    int argumentCount();
+
+    long argumentAddress(int index);
+
+    int argumentLength(int index);
+
+    /** Whether the argument is the word, in any case. The word is ASCII in upper case. */
+    default boolean argumentIs(int index, String upperCaseWord) {
+        int length = argumentLength(index);
+        if (length != upperCaseWord.length()) {
+            return false;
+        }
+        long address = argumentAddress(index);
+        for (int i = 0; i < length; i++) {
+            byte b = Memory.getByte(address + i);
+            int upper = b >= 'a' && b <= 'z' ? b - 32 : b;
+            if (upper != upperCaseWord.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The bytes, copied. Allocates. */
+    default byte[] argumentBytes(int index) {
+        return Memory.toArray(argumentAddress(index), argumentLength(index));
+    }
+
+    /** The text, invalid UTF-8 replaced. Allocates. */
+    default String argumentString(int index) {
+        return new String(argumentBytes(index), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,181 @@
+package io.varve.server.command;
+
+/**
+ * The state of one connection: who it is and how it is to be answered. Single-writer its event loop, many readers
+ * (CLIENT LIST): the fields are volatile where a stale value would be wrong, plain where it would only be late.
+ */
+public final class Client {
+    /** How CLIENT REPLY is set. */
+    public enum ReplyMode {
+        ON, OFF,
+        /** The reply of this very command is left out, and the next command's is to be. */
+        SKIP_NEXT,
+        /** The reply of this command is left out. */
+        SKIP
+    }
+
+    private final long id;
+    private final Connection connection;
+    private final String address;
+    private final String localAddress;
+    private final long createdMillis;
+    private volatile String name = "";
+    private volatile String libraryName = "";
+    private volatile String libraryVersion = "";
+    private volatile int database;
+    private volatile int protocol = 2;
+    private volatile boolean authenticated;
+    private volatile boolean killed;
+    private volatile boolean noEvict;
+    private boolean noTouch;
+    private boolean closing;
+    private ReplyMode replyMode = ReplyMode.ON;
+    private volatile String lastCommand = "NULL";
+    private volatile long lastInteractionMillis;
+    private volatile int lastArgumentCount;
+
+    public Client(long id, Connection connection, String address, String localAddress, long createdMillis) {
+        this.id = id;
+        this.connection = connection;
+        this.address = address;
+        this.localAddress = localAddress;
+        this.createdMillis = createdMillis;
+        lastInteractionMillis = createdMillis;
+    }
+
+    public long id() {
+        return id;
+    }
+
+    public Connection connection() {
+        return connection;
+    }
+
+    /** {@code ip:port} of the other side. */
+    public String address() {
+        return address;
+    }
+
+    /** {@code ip:port} of this side. */
+    public String localAddress() {
+        return localAddress;
+    }
+
+    public long createdMillis() {
+        return createdMillis;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public void name(String value) {
+        name = value;
+    }
+
+    public String libraryName() {
+        return libraryName;
+    }
+
+    public void libraryName(String value) {
+        libraryName = value;
+    }
+
+    public String libraryVersion() {
+        return libraryVersion;
+    }
+
+    public void libraryVersion(String value) {
+        libraryVersion = value;
+    }
+
+    /** The selected logical database. */
+    public int database() {
+        return database;
+    }
+
+    public void database(int value) {
+        database = value;
+    }
+
+    public int protocol() {
+        return protocol;
+    }
+
+    public void protocol(int value) {
+        protocol = value;
+    }
+
+    public boolean authenticated() {
+        return authenticated;
+    }
+
+    public void authenticated(boolean value) {
+        authenticated = value;
+    }
+
+    public boolean noEvict() {
+        return noEvict;
+    }
+
+    public void noEvict(boolean value) {
+        noEvict = value;
+    }
+
+    /** Whether reads leave the access clock alone (CLIENT NO-TOUCH). */
+    public boolean noTouch() {
+        return noTouch;
+    }
+
+    public void noTouch(boolean value) {
+        noTouch = value;
+    }
+
+    /** Whether the connection is to be closed once what was replied is written. */
+    public boolean closing() {
+        return closing;
+    }
+
+    public void closeAfterReply() {
+        closing = true;
+    }
+
+    /** Whether another client has killed it. */
+    public boolean killed() {
+        return killed;
+    }
+
+    /** Closes from any thread. */
+    public void kill() {
+        killed = true;
+        connection.kill();
+    }
+
+    public ReplyMode replyMode() {
+        return replyMode;
+    }
+
+    public void replyMode(ReplyMode value) {
+        replyMode = value;
+    }
+
+    /** The full name of the last command. */
+    public String lastCommand() {
+        return lastCommand;
+    }
+
+    public long lastInteractionMillis() {
+        return lastInteractionMillis;
+    }
+
+    public int lastArgumentCount() {
+        return lastArgumentCount;
+    }
+
+    /** Notes that a batch ran. */
+    public void interacted(String command, int argumentCount, long nowMillis) {
+        lastCommand = command;
+        lastArgumentCount = argumentCount;
+        lastInteractionMillis = nowMillis;
+    }
+}

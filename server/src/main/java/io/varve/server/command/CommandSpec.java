@@ -1,0 +1,316 @@
+package io.varve.server.command;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command as data: what COMMAND tells of it, and its handler. Immutable once built.
+ *
+ * <p>Keys stand at {@link #firstKey} to {@link #lastKey} (negative: counted from the end) in steps of {@link #keyStep};
+ * 0 means none. A command with subcommands has no keys of its own.
+ */
+public final class CommandSpec {
+    private final String name;
+    private final @Nullable CommandSpec parent;
+    private final int arity;
+    private final EnumSet<CommandFlag> flags;
+    private final int firstKey;
+    private final int lastKey;
+    private final int keyStep;
+    private final @Nullable KeyFinder keyFinder;
+    private final List<String> categories;
+    private final List<String> tips;
+    private final String group;
+    private final String since;
+    private final String complexity;
+    private final String summary;
+    private final @Nullable Handler handler;
+    private final Map<String, CommandSpec> subcommands;
+    private final CommandSpec[] subcommandArray;
+    private final boolean write;
+    private final boolean denyOom;
+    private final byte[] nameBytes;
+    /** Its place in the table's arrays of counters. */
+    private int id = -1;
+
+    private CommandSpec(Builder builder, @Nullable CommandSpec parent) {
+        name = builder.name;
+        this.parent = parent;
+        arity = builder.arity;
+        flags = builder.flags.clone();
+        firstKey = builder.firstKey;
+        lastKey = builder.lastKey;
+        keyStep = builder.keyStep;
+        keyFinder = builder.keyFinder;
+        group = builder.group;
+        since = builder.since;
+        complexity = builder.complexity;
+        summary = builder.summary;
+        handler = builder.handler;
+        tips = List.copyOf(builder.tips);
+        categories = List.copyOf(categoriesOf(builder));
+        Map<String, CommandSpec> children = new LinkedHashMap<>();
+        for (Builder child : builder.subcommands) {
+            children.put(child.name, new CommandSpec(child, this));
+        }
+        subcommands = Collections.unmodifiableMap(children);
+        subcommandArray = children.values().toArray(new CommandSpec[0]);
+        write = flags.contains(CommandFlag.WRITE);
+        denyOom = flags.contains(CommandFlag.DENYOOM);
+        nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        if (handler == null && subcommandArray.length == 0) {
+            throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
+        }
+    }
+
+    private static List<String> categoriesOf(Builder builder) {
+        EnumSet<CommandFlag> flags = builder.flags;
+        Set<String> all = new java.util.LinkedHashSet<>();
+        if (flags.contains(CommandFlag.WRITE)) {
+            all.add("@write");
+        }
+        if (flags.contains(CommandFlag.READONLY)) {
+            all.add("@read");
+        }
+        all.addAll(builder.categories);
+        if (flags.contains(CommandFlag.ADMIN)) {
+            all.add("@admin");
+            all.add("@dangerous");
+        }
+        if (flags.contains(CommandFlag.PUBSUB)) {
+            all.add("@pubsub");
+        }
+        all.add(flags.contains(CommandFlag.FAST) ? "@fast" : "@slow");
+        if (flags.contains(CommandFlag.BLOCKING)) {
+            all.add("@blocking");
+        }
+        return new ArrayList<>(all);
+    }
+
+    /** Starts a description. The name is lower case. */
+    public static Builder named(String name) {
+        return new Builder(name);
+    }
+
+    /** Lower case, without the parent's. */
+    public String name() {
+        return name;
+    }
+
+    /** {@code config|get} for a subcommand, else the name. */
+    public String fullName() {
+        return parent == null ? name : parent.name + "|" + name;
+    }
+
+    public @Nullable CommandSpec parent() {
+        return parent;
+    }
+
+    /** How many arguments, the name (and the parent's) included; negative: at least so many. */
+    public int arity() {
+        return arity;
+    }
+
+    public boolean acceptsCount(int argumentCount) {
+        return arity >= 0 ? argumentCount == arity : argumentCount >= -arity;
+    }
+
+    public Set<CommandFlag> flags() {
+        return Collections.unmodifiableSet(flags);
+    }
+
+    public boolean has(CommandFlag flag) {
+        return flags.contains(flag);
+    }
+
+    public boolean isWrite() {
+        return write;
+    }
+
+    public boolean isDenyOom() {
+        return denyOom;
+    }
+
+    public int firstKey() {
+        return firstKey;
+    }
+
+    public int lastKey() {
+        return lastKey;
+    }
+
+    public int keyStep() {
+        return keyStep;
+    }
+
+    public @Nullable KeyFinder keyFinder() {
+        return keyFinder;
+    }
+
+    public List<String> categories() {
+        return categories;
+    }
+
+    public List<String> tips() {
+        return tips;
+    }
+
+    public String group() {
+        return group;
+    }
+
+    public String since() {
+        return since;
+    }
+
+    public String complexity() {
+        return complexity;
+    }
+
+    public String summary() {
+        return summary;
+    }
+
+    /** Null for a command that exists only through its subcommands. */
+    public @Nullable Handler handler() {
+        return handler;
+    }
+
+    public Map<String, CommandSpec> subcommands() {
+        return subcommands;
+    }
+
+    boolean hasSubcommands() {
+        return subcommandArray.length > 0;
+    }
+
+    CommandSpec[] subcommandArray() {
+        return subcommandArray;
+    }
+
+    byte[] nameBytes() {
+        return nameBytes;
+    }
+
+    int id() {
+        return id;
+    }
+
+    void id(int value) {
+        id = value;
+    }
+
+    @Override
+    public String toString() {
+        return fullName();
+    }
+
+    /** Describes a command. Confined to the thread that builds the table. */
+    public static final class Builder {
+        private final String name;
+        private int arity = -1;
+        private final EnumSet<CommandFlag> flags = EnumSet.noneOf(CommandFlag.class);
+        private int firstKey;
+        private int lastKey;
+        private int keyStep;
+        private @Nullable KeyFinder keyFinder;
+        private final List<String> categories = new ArrayList<>();
+        private final List<String> tips = new ArrayList<>();
+        private String group = "generic";
+        private String since = "1.0.0";
+        private String complexity = "O(1)";
+        private String summary = "";
+        private @Nullable Handler handler;
+        private final List<Builder> subcommands = new ArrayList<>();
+
+        private Builder(String name) {
+            if (!name.equals(name.toLowerCase(Locale.ROOT))) {
+                throw new IllegalArgumentException("A command's name is lower case: " + name);
+            }
+            this.name = name;
+        }
+
+        public Builder arity(int value) {
+            arity = value;
+            return this;
+        }
+
+        public Builder flags(CommandFlag... values) {
+            Collections.addAll(flags, values);
+            return this;
+        }
+
+        /** One key. */
+        public Builder key(int index) {
+            return keys(index, index, 1);
+        }
+
+        public Builder keys(int first, int last, int step) {
+            firstKey = first;
+            lastKey = last;
+            keyStep = step;
+            return this;
+        }
+
+        public Builder keyFinder(KeyFinder value) {
+            keyFinder = value;
+            flags.add(CommandFlag.MOVABLEKEYS);
+            return this;
+        }
+
+        /** ACL categories beyond those that follow from the flags, such as {@code @string}. */
+        public Builder categories(String... values) {
+            Collections.addAll(categories, values);
+            return this;
+        }
+
+        /** Command tips, such as {@code nondeterministic_output}. */
+        public Builder tips(String... values) {
+            Collections.addAll(tips, values);
+            return this;
+        }
+
+        public Builder group(String value) {
+            group = value;
+            return this;
+        }
+
+        /** The version of Redis that brought it. */
+        public Builder since(String value) {
+            since = value;
+            return this;
+        }
+
+        public Builder complexity(String value) {
+            complexity = value;
+            return this;
+        }
+
+        public Builder summary(String value) {
+            summary = value;
+            return this;
+        }
+
+        public Builder handler(Handler value) {
+            handler = value;
+            return this;
+        }
+
+        public Builder subcommand(Builder child) {
+            subcommands.add(child);
+            return this;
+        }
+
+        CommandSpec build() {
+            return new CommandSpec(this, null);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.varve.server.command;
+
+/** What a client can ask of its connection. Implemented by the network room; any thread may call. */
+public interface Connection {
+    /** Closes at once; what was not written is dropped. */
+    void kill();
+
+    /** Bytes that wait to be written. */
+    long outgoingBytes();
+
+    /** Bytes received and not yet executed. */
+    long incomingBytes();
+
+    /** Bytes of the buffers held for what was received. */
+    long incomingCapacityBytes();
+
+    /** The file descriptor, or -1 where the transport has none to tell. */
+    int fileDescriptor();
+}

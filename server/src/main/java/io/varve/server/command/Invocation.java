@@ -1,0 +1,253 @@
+package io.varve.server.command;
+
+import java.util.Arrays;
+
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Key;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.Numbers;
+import io.varve.server.resp.ReplyWriter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One command while it runs: its arguments, its keys, its client, where to reply, and the cache. Confined to its event
+ * loop; reused from command to command.
+ */
+public final class Invocation implements Arguments {
+    public static final String NOT_AN_INTEGER = "ERR value is not an integer or out of range";
+    public static final String NOT_A_FLOAT = "ERR value is not a valid float";
+    public static final String SYNTAX_ERROR = "ERR syntax error";
+    public static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
+
+    private final Cache cache;
+    private final CacheSession session;
+    private final Key spareKey = new Key();
+    private @Nullable Client client;
+    private @Nullable ReplyWriter reply;
+    private @Nullable CommandSpec spec;
+    private final Batch batch;
+    private int command;
+    private int firstArgument;
+    private int argumentCount;
+    private int firstKey;
+    private int keyCount;
+    private long longValue;
+    private double doubleValue;
+    private int formattedLength;
+    private long scratch;
+    private int scratchBytes;
+
+    public Invocation(Cache cache, CacheSession session, Batch batch) {
+        this.cache = cache;
+        this.session = session;
+        this.batch = batch;
+    }
+
+    /** Points at one command of the batch. */
+    void begin(Client client, ReplyWriter reply, CommandSpec spec, int command) {
+        this.client = client;
+        this.reply = reply;
+        this.spec = spec;
+        this.command = command;
+        firstArgument = batch.firstArgument(command);
+        argumentCount = batch.argumentCount(command);
+        firstKey = batch.firstKey(command);
+        keyCount = batch.keyCount(command);
+    }
+
+    // --- around the command
+
+    public Cache cache() {
+        return cache;
+    }
+
+    public CacheSession session() {
+        return session;
+    }
+
+    public Client client() {
+        return java.util.Objects.requireNonNull(client);
+    }
+
+    public ReplyWriter reply() {
+        return java.util.Objects.requireNonNull(reply);
+    }
+
+    public CommandSpec spec() {
+        return java.util.Objects.requireNonNull(spec);
+    }
+
+    /** The client's logical database. */
+    public int database() {
+        return client().database();
+    }
+
+    /** The batch's time, ms since the epoch: what decides about expiry. */
+    public long now() {
+        return session.now();
+    }
+
+    // --- arguments
+
+    @Override
+    public int argumentCount() {
+        return argumentCount;
+    }
+
+    @Override
+    public long argumentAddress(int index) {
+        return batch.address(firstArgument + index);
+    }
+
+    @Override
+    public int argumentLength(int index) {
+        return batch.length(firstArgument + index);
+    }
+
+    /** The key that stands at this argument, its shard locked. */
+    public Key key(int argumentIndex) {
+        for (int i = firstKey; i < firstKey + keyCount; i++) {
+            if (batch.keyArgument(i) == argumentIndex) {
+                return batch.key(i);
+            }
+        }
+        throw new IllegalArgumentException("Argument " + argumentIndex + " of " + spec + " is no key");
+    }
+
+    /** How many keys the command names. */
+    public int keyCount() {
+        return keyCount;
+    }
+
+    /** The key number {@code index} of those the command names, its shard locked. */
+    public Key keyAt(int index) {
+        return batch.key(firstKey + index);
+    }
+
+    /**
+     * The key at this argument in another database, for COPY and MOVE: it is in the same shard, which is locked. Valid
+     * until the next call.
+     */
+    public Key keyInDatabase(int argumentIndex, int database) {
+        session.bind(spareKey, database, argumentAddress(argumentIndex), argumentLength(argumentIndex));
+        return spareKey;
+    }
+
+    /** Takes over the run in which a large argument arrived; null if it lies in the read buffer. The taker releases it. */
+    public @Nullable ValueRun takeRun(int argumentIndex) {
+        return batch.takeRun(firstArgument + argumentIndex);
+    }
+
+    /** Whether a large argument arrived in a run, for {@link #takeRun}. */
+    public boolean hasRun(int argumentIndex) {
+        return batch.hasRun(firstArgument + argumentIndex);
+    }
+
+    // --- numbers
+
+    /** Whether the bytes are an integer; {@link #longValue} then has it. */
+    public boolean parseLong(long address, int length) {
+        if (!Numbers.isLong(address, length)) {
+            return false;
+        }
+        longValue = Numbers.toLong(address, length);
+        return true;
+    }
+
+    /** Whether the argument is an integer; {@link #longValue} then has it. */
+    public boolean isLong(int argumentIndex) {
+        return parseLong(argumentAddress(argumentIndex), argumentLength(argumentIndex));
+    }
+
+    /** {@link #isLong}, which replies the error if it is none: the handler just returns. */
+    public boolean requireLong(int argumentIndex) {
+        return requireLong(argumentIndex, NOT_AN_INTEGER);
+    }
+
+    public boolean requireLong(int argumentIndex, String error) {
+        if (isLong(argumentIndex)) {
+            return true;
+        }
+        reply().error(error);
+        return false;
+    }
+
+    /** What the last successful {@code isLong}, {@code parseLong} or {@code requireLong} read. */
+    public long longValue() {
+        return longValue;
+    }
+
+    /** Whether the bytes are a float; {@link #doubleValue} then has it. */
+    public boolean parseDouble(long address, int length) {
+        double value = Numbers.parseDouble(address, length);
+        doubleValue = value;
+        return !Double.isNaN(value);
+    }
+
+    /** Like {@link #requireLong} for a float. */
+    public boolean requireDouble(int argumentIndex) {
+        if (parseDouble(argumentAddress(argumentIndex), argumentLength(argumentIndex))) {
+            return true;
+        }
+        reply().error(NOT_A_FLOAT);
+        return false;
+    }
+
+    public double doubleValue() {
+        return doubleValue;
+    }
+
+    /** The decimal form of a number, written into scratch memory. @return its address; {@link #formattedLength} bytes */
+    public long formatLong(long value) {
+        long address = scratch(Numbers.MAX_LONG_CHARS);
+        formattedLength = Numbers.putLong(address, value);
+        return address;
+    }
+
+    /** See {@link #formatLong}. */
+    public int formattedLength() {
+        return formattedLength;
+    }
+
+    // --- scratch memory
+
+    /** At least so many bytes of native memory, valid until the next call or the end of the command. */
+    public long scratch(int bytes) {
+        if (bytes > scratchBytes) {
+            scratch = batch.growScratch(bytes);
+            scratchBytes = batch.scratchBytes();
+        }
+        return scratch;
+    }
+
+    /** Copies into scratch memory. */
+    public long scratch(byte[] bytes) {
+        long address = scratch(Math.max(1, bytes.length));
+        Memory.copy(bytes, 0, address, bytes.length);
+        return address;
+    }
+
+    // --- frequent replies
+
+    public void syntaxError() {
+        reply().error(SYNTAX_ERROR);
+    }
+
+    public void wrongType() {
+        reply().error(WRONG_TYPE);
+    }
+
+    /** The error for a command whose options make its argument count wrong. */
+    public void wrongArgumentCount() {
+        reply().error("ERR wrong number of arguments for '" + spec().fullName() + "' command");
+    }
+
+    @Override
+    public String toString() {
+        String[] texts = new String[argumentCount];
+        Arrays.setAll(texts, this::argumentString);
+        return command + ": " + String.join(" ", texts);
+    }
+}
