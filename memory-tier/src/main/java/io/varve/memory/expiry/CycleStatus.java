@@ -1,0 +1,9 @@
+package io.varve.memory.expiry;
+
+/** What a slice of an expiry cycle left. Immutable. */
+public enum CycleStatus {
+    /** The cycle is complete: nothing to do before the next {@link Expiry#beginCycle}. */
+    DONE,
+    /** The deadline came first: call {@link Expiry#runSlice} again, if the cycle has time left. */
+    MORE
+}

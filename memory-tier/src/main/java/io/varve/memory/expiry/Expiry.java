@@ -1,0 +1,234 @@
+package io.varve.memory.expiry;
+
+import java.util.function.Consumer;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Ticker;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+
+/**
+ * Which item of a shard expires when, and the cycle that lets the expired go. Guarded by the shard's lock.
+ *
+ * <p>An item that expires has exactly one entry here (the paper's single-bucket constraint), and the item holds the
+ * entry's id as its back link, so that each operation below is O(1):
+ *
+ * <pre>
+ *   item (the owner's bytes)                       entry (here)
+ *   +--------------------+---------------+         +------------------+
+ *   | expiry time, 6     | back link, 4  |--------&gt;| location, 6      |
+ *   +--------------------+---------------+         +------------------+
+ *            ^------------------------------------------------|
+ * </pre>
+ *
+ * <p>This class is what the algorithms share: entries in cells, one cell for each entry. An algorithm says which cell
+ * an expiry time belongs to, and which cells a cycle visits: {@link WheelExpiry}, {@link BucketExpiry},
+ * {@link RandomExpiry}.
+ *
+ * <p>All times are milliseconds since the epoch, from 0 up to {@link #MAX_MILLIS}.
+ */
+public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExpiry {
+    /** The latest expiry time: what 48 bits hold. */
+    public static final long MAX_MILLIS = (1L << 48) - 1;
+
+    /** The most time buckets: each level of the wheel has an array of so many times. */
+    public static final int MAX_BUCKETS = 1 << 16;
+
+    /** What {@link #sample} answers when there is no entry. */
+    public static final long NONE = -1;
+
+    /** Steps of work between two readings of the clock: 16 items let go cost a few microseconds. */
+    private static final int STEPS_PER_READING = 16;
+
+    final EntryStore store;
+    final ExpiryOwner owner;
+    final SliceClock slice;
+
+    Expiry(int cells, Setting setting) {
+        owner = setting.owner;
+        store = new EntryStore(cells, setting.regions, setting.budget, setting.owner);
+        slice = new SliceClock(setting.ticker, setting.stepsPerReading);
+    }
+
+    /** What all algorithms are made of. Immutable. */
+    record Setting(int baseMillis, int buckets, Regions regions, MemoryBudget budget, Ticker ticker, ExpiryOwner owner,
+            int stepsPerReading) {
+        Setting {
+            if (baseMillis < 1) {
+                throw new IllegalArgumentException("expire-bucket-base-ms is at least 1, not " + baseMillis);
+            }
+            if (buckets < 2 || buckets > MAX_BUCKETS) {
+                throw new IllegalArgumentException("expire-buckets is from 2 to " + MAX_BUCKETS + ", not " + buckets
+                        + "; raise expire-bucket-base-ms to look further ahead");
+            }
+        }
+    }
+
+    /**
+     * @param baseMillis BASE, the width of a time bucket, at least 1
+     * @param buckets    NUM_BUCKETS, from 2 to {@link #MAX_BUCKETS}
+     */
+    public static Expiry create(ExpireAlgorithm algorithm, int baseMillis, int buckets, Regions regions,
+            MemoryBudget budget, Ticker ticker, ExpiryOwner owner) {
+        return create(algorithm, new Setting(baseMillis, buckets, regions, budget, ticker, owner, STEPS_PER_READING));
+    }
+
+    static Expiry create(ExpireAlgorithm algorithm, Setting setting) {
+        return switch (algorithm) {
+            case WHEEL -> new WheelExpiry(setting);
+            case BUCKET -> new BucketExpiry(setting);
+            case RANDOM -> new RandomExpiry(setting);
+        };
+    }
+
+    /**
+     * Adds an item that has no entry.
+     *
+     * @return the entry's id, not negative: the item's back link
+     * @throws CacheFullException if memory is full; nothing is changed then
+     */
+    public final int add(long location, long expireAtMillis, long nowMillis) {
+        assert expireAtMillis >= 0 && expireAtMillis <= MAX_MILLIS : "expiry time " + expireAtMillis;
+        int cell = cellFor(expireAtMillis, nowMillis);
+        int entry = store.add(cell, location);
+        occupied(cell, expireAtMillis);
+        return entry;
+    }
+
+    /** Removes an item's entry. Another item's entry may move into its place: {@link ExpiryOwner#entryMoved}. */
+    public final void remove(int entry, long expireAtMillis) {
+        assert isAtHome(store.cellOf(entry), expireAtMillis)
+                : "entry " + entry + " is not where expiry time " + expireAtMillis + " belongs";
+        int cell = store.remove(entry);
+        if (store.isEmpty(cell)) {
+            vacated(cell);
+        }
+    }
+
+    /**
+     * Gives an item a new expiry time. Does not ask the memory budget: the number of entries stays.
+     *
+     * @param location         where the item is now
+     * @param oldExpireAtMillis the time that it was added or moved with last
+     * @return the entry's id from now on
+     */
+    public final int move(int entry, long location, long oldExpireAtMillis, long newExpireAtMillis, long nowMillis) {
+        assert newExpireAtMillis >= 0 && newExpireAtMillis <= MAX_MILLIS : "expiry time " + newExpireAtMillis;
+        int cell = store.cellOf(entry);
+        assert isAtHome(cell, oldExpireAtMillis)
+                : "entry " + entry + " is not where expiry time " + oldExpireAtMillis + " belongs";
+        // As if removed first (section 3.2): an item alone in its bucket does not stand in its own way.
+        boolean alone = store.isAlone(entry);
+        if (alone) {
+            vacated(cell);
+        }
+        int target = cellFor(newExpireAtMillis, nowMillis);
+        if (target == cell) {
+            occupied(cell, newExpireAtMillis);
+            store.relocate(entry, location);
+            return entry;
+        }
+        if (alone) {
+            occupied(cell, oldExpireAtMillis);
+        }
+        int moved = store.addMoved(target, location);
+        occupied(target, newExpireAtMillis);
+        remove(entry, oldExpireAtMillis);
+        return moved;
+    }
+
+    /** The item has moved in memory; its time and its back link stay. */
+    public final void relocate(int entry, long newLocation) {
+        store.relocate(entry, newLocation);
+    }
+
+    /** Starts a cycle, due every expire-cycle-ms; one that was not {@link CycleStatus#DONE} is given up. */
+    public abstract void beginCycle(long nowMillis);
+
+    /**
+     * Works on the cycle until it is done or {@link Ticker#nanoTime} has passed the deadline, which is noticed within a
+     * few microseconds. However early the deadline, a slice does some work.
+     *
+     * @param deadlineNanos a reading of the ticker plus the slice's length
+     */
+    public final CycleStatus runSlice(long nowMillis, long deadlineNanos) {
+        slice.begin(deadlineNanos);
+        if (expireDue(nowMillis) == CycleStatus.MORE) {
+            return CycleStatus.MORE;
+        }
+        while (store.compactStep()) {
+            if (slice.stepEndsSlice()) {
+                return CycleStatus.MORE;
+            }
+        }
+        return CycleStatus.DONE;
+    }
+
+    /** The location of a uniformly picked entry, or {@link #NONE}; it may be past its time. */
+    public final long sample(long random) {
+        int entry = store.sample(random);
+        return entry < 0 ? NONE : store.location(entry);
+    }
+
+    /** How many items have an entry. */
+    public final long size() {
+        return store.size();
+    }
+
+    /** Native bytes held, as charged to the budget. */
+    public final long bytes() {
+        return store.bytes();
+    }
+
+    /** Shows every entry's location once, in no order. */
+    public final void forEach(LocationVisitor visitor) {
+        store.forEach(visitor);
+    }
+
+    /** Gives all memory back; the expiry is not used afterwards. */
+    public final void release() {
+        store.release();
+    }
+
+    /** Walks everything and reports each fault; asks the owner for each item's expiry time. */
+    public final void checkIntegrity(Consumer<String> problems) {
+        store.checkIntegrity((cell, entry, location) -> {
+            long expireAtMillis = owner.expireAtMillis(location);
+            if (!isAtHome(cell, expireAtMillis)) {
+                problems.accept("entry " + entry + " at cell " + cell + " expires at " + expireAtMillis);
+            }
+        }, problems);
+        checkBuckets(problems);
+    }
+
+    /** The cell that takes an item of this expiry time now. */
+    abstract int cellFor(long expireAtMillis, long nowMillis);
+
+    /** An entry was put into the cell. */
+    abstract void occupied(int cell, long expireAtMillis);
+
+    /** The cell has lost its last entry. */
+    abstract void vacated(int cell);
+
+    /** Whether an item of this expiry time may stand in the cell. */
+    abstract boolean isAtHome(int cell, long expireAtMillis);
+
+    /** The algorithm's part of a slice. */
+    abstract CycleStatus expireDue(long nowMillis);
+
+    abstract void checkBuckets(Consumer<String> problems);
+
+    /** Lets the cell's last item go. */
+    final void expireLast(int cell) {
+        long location = store.last(cell);
+        removeLast(cell);
+        owner.expire(location);
+    }
+
+    final void removeLast(int cell) {
+        store.removeLast(cell);
+        if (store.isEmpty(cell)) {
+            vacated(cell);
+        }
+    }
+}

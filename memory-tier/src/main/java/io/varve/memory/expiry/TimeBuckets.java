@@ -1,0 +1,112 @@
+package io.varve.memory.expiry;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+
+/**
+ * A ring of time buckets of one width: the paper's {@code buckets} and {@code times[]} (section 3.1.1), and each level
+ * of the wheel. Guarded by the shard's lock.
+ *
+ * <p>The time of a moment is its quotient by the width; its bucket is that time modulo the number of buckets
+ * ({@code timestampToBucketId}, section 3.2). A bucket holds one time at a time:
+ *
+ * <pre>
+ *   width 1000 ms, 4 buckets      bucket    0       1       2       3
+ *                                 times   [ 8 ]   [ - ]   [ 6 ]   [ 7 ]
+ *                                 cell    {a,b}    { }    {c}    {d,e,f}
+ *
+ *   an item for 6,700 ms joins c; one for 9,100 ms takes bucket 1; one for 10,000 ms finds bucket 2 taken
+ * </pre>
+ *
+ * <p>The paper marks a free bucket by time 0. Here that is {@link #FREE}, because 0 is a time like others: the first of
+ * a coarse level, whose times are small.
+ */
+final class TimeBuckets {
+    static final long FREE = -1;
+
+    /** In place of a cell: the bucket holds another time. */
+    static final int TAKEN = -1;
+
+    private final long widthMillis;
+    private final int firstCell;
+    private final long[] times;
+    private int occupied;
+
+    /**
+     * @param firstCell the cell of bucket 0 in the entry store; bucket i has the i-th after it
+     */
+    TimeBuckets(long widthMillis, int buckets, int firstCell) {
+        this.widthMillis = widthMillis;
+        this.firstCell = firstCell;
+        times = new long[buckets];
+        Arrays.fill(times, FREE);
+    }
+
+    int count() {
+        return times.length;
+    }
+
+    /** How many buckets hold a time. */
+    int occupied() {
+        return occupied;
+    }
+
+    long timeOf(long millis) {
+        return millis / widthMillis;
+    }
+
+    int bucketOf(long time) {
+        return (int) (time % times.length);
+    }
+
+    /** The time that the bucket holds, or {@link #FREE}. */
+    long time(int bucket) {
+        return times[bucket];
+    }
+
+    int cell(int bucket) {
+        return firstCell + bucket;
+    }
+
+    /** The cell for items of this time, or {@link #TAKEN}. */
+    int cellFor(long time) {
+        int bucket = bucketOf(time);
+        long held = times[bucket];
+        return held == FREE || held == time ? firstCell + bucket : TAKEN;
+    }
+
+    /** An entry for this moment was put into the cell that {@link #cellFor} gave. */
+    void occupy(int cell, long expireAtMillis) {
+        int bucket = cell - firstCell;
+        if (times[bucket] == FREE) {
+            times[bucket] = timeOf(expireAtMillis);
+            occupied++;
+        }
+    }
+
+    /** The cell has become empty: another time may take its bucket ({@code removeFromBucket}, section 3.2). */
+    void vacate(int cell) {
+        times[cell - firstCell] = FREE;
+        occupied--;
+    }
+
+    /** Checks that exactly the cells with entries have a time. */
+    void checkIntegrity(EntryStore store, Consumer<String> problems) {
+        int counted = 0;
+        for (int bucket = 0; bucket < times.length; bucket++) {
+            if (times[bucket] != FREE) {
+                counted++;
+                if (bucketOf(times[bucket]) != bucket) {
+                    problems.accept("bucket " + bucket + " holds time " + times[bucket]);
+                }
+            }
+            if (store.isEmpty(cell(bucket)) != (times[bucket] == FREE)) {
+                problems.accept("cell " + cell(bucket) + (store.isEmpty(cell(bucket)) ? " is empty" : " has entries")
+                        + " but its time is " + times[bucket]);
+            }
+        }
+        if (counted != occupied) {
+            problems.accept(occupied + " buckets are noted as occupied, " + counted + " were counted");
+        }
+    }
+}
