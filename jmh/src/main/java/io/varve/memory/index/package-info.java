@@ -1,0 +1,7 @@
+/**
+ * What the index costs: lookups, insertions, removals.
+ *
+ * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
+ */
+@org.jspecify.annotations.NullMarked
+package io.varve.memory.index;

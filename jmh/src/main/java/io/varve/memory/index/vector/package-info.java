@@ -1,0 +1,7 @@
+/**
+ * What a search of one index bucket costs, in vector and in scalar code.
+ *
+ * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
+ */
+@org.jspecify.annotations.NullMarked
+package io.varve.memory.index.vector;
