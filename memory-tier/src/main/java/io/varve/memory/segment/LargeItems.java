@@ -1,0 +1,148 @@
+package io.varve.memory.segment;
+
+import java.util.Arrays;
+
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The large items of all shards: a table from an item's number to its {@link LargeRun}. Guarded by its own lock; an entry
+ * is read without it by the shard that owns the item.
+ *
+ * <p>A run takes address space of a power of two, and memory for the pages that it needs, which alone are charged.
+ *
+ * <p>SAFETY: the memory of a released run may serve another at once, so nothing may be read ahead of use through a large
+ * location: a hint skips {@link Location#isLarge} ones.
+ */
+public final class LargeItems {
+    private static final int MAX_ITEMS = Location.MAX_OFFSET + 1;
+    private static final int FIRST_TABLE_LENGTH = 16;
+
+    private final Regions regions;
+    private final MemoryBudget budget;
+
+    /** Replaced when it grows, never shrunk. ORDER: an entry is set before its location is known to any reader. */
+    private volatile @Nullable LargeRun[] runs = new LargeRun[FIRST_TABLE_LENGTH];
+    private int[] freeNumbers = new int[FIRST_TABLE_LENGTH];
+    private int freeCount;
+    private int nextNumber;
+    private int count;
+    private long chargedBytes;
+
+    public LargeItems(Regions regions, MemoryBudget budget) {
+        this.regions = regions;
+        this.budget = budget;
+    }
+
+    /**
+     * A run with one holder, the caller; null if the budget or the system refuses it. Its bytes are zero.
+     *
+     * @param headRoom    bytes in front of the value, at least what header and key will need
+     * @param valueLength bytes of the value, or of the capacity it is to have
+     */
+    public @Nullable LargeRun allocate(int headRoom, int valueLength) {
+        long bytes = (long) headRoom + valueLength;
+        long charge = roundUpToPage(bytes);
+        if (!budget.tryCharge(charge)) {
+            return null;
+        }
+        long start = regions.allocate(regionBytes(bytes));
+        if (start == 0) {
+            budget.release(charge);
+            return null;
+        }
+        synchronized (this) {
+            chargedBytes += charge;
+        }
+        return new LargeRun(this, start, headRoom, valueLength, charge);
+    }
+
+    /**
+     * Makes a run an item's: the table takes over the caller's hold.
+     *
+     * @param itemAddress where the header is: in the run's head room, so that the key ends where the value starts
+     * @return the item's location
+     * @throws IllegalStateException if there are as many large items as 23 bits can number
+     */
+    public synchronized long adopt(LargeRun run, long itemAddress) {
+        assert itemAddress >= run.start() && itemAddress <= run.address() : itemAddress;
+        int number;
+        if (freeCount > 0) {
+            number = freeNumbers[--freeCount];
+        } else if (nextNumber < MAX_ITEMS) {
+            number = nextNumber++;
+        } else {
+            throw new IllegalStateException("No more than " + MAX_ITEMS
+                    + " large items: a larger segment-size makes fewer items large");
+        }
+        @Nullable
+        LargeRun[] table = runs;
+        if (number == table.length) {
+            table = Arrays.copyOf(table, table.length * 2);
+        }
+        run.itemAddress(itemAddress);
+        table[number] = run;
+        runs = table;
+        count++;
+        return Location.ofLarge(number);
+    }
+
+    /** The run of a large item. */
+    public LargeRun run(long location) {
+        LargeRun run = runs[Location.largeNumber(location)];
+        if (run == null) {
+            throw new IllegalStateException("No large item has number " + Location.largeNumber(location));
+        }
+        return run;
+    }
+
+    /** Where the item's header is. */
+    long address(long location) {
+        return run(location).itemAddress();
+    }
+
+    /** The item is gone: its number may be given to another, and the table's hold on the run ends. */
+    public void release(long location) {
+        LargeRun run;
+        synchronized (this) {
+            run = run(location);
+            int number = Location.largeNumber(location);
+            runs[number] = null;
+            if (freeCount == freeNumbers.length) {
+                freeNumbers = Arrays.copyOf(freeNumbers, freeCount * 2);
+            }
+            freeNumbers[freeCount++] = number;
+            count--;
+        }
+        run.release();
+    }
+
+    /** How many large items there are. */
+    public synchronized int count() {
+        return count;
+    }
+
+    /** Bytes charged for runs, of items or held by others only. */
+    public synchronized long chargedBytes() {
+        return chargedBytes;
+    }
+
+    void giveBack(LargeRun run) {
+        regions.free(run.start(), regionBytes((long) run.headRoom() + run.capacity()));
+        budget.release(run.chargedBytes());
+        synchronized (this) {
+            chargedBytes -= run.chargedBytes();
+        }
+    }
+
+    private static long roundUpToPage(long bytes) {
+        return Math.max(bytes, 1) + Regions.MIN_BYTES - 1 & -Regions.MIN_BYTES;
+    }
+
+    private static long regionBytes(long bytes) {
+        long pages = roundUpToPage(bytes);
+        long highest = Long.highestOneBit(pages);
+        return highest == pages ? pages : highest << 1;
+    }
+}

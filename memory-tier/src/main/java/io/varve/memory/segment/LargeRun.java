@@ -1,0 +1,108 @@
+package io.varve.memory.segment;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.varve.memory.item.ValueRun;
+
+/**
+ * The memory of one large item: room for header and key in front, then the value at an address that never changes. The
+ * count of holders is atomic; length and item address are guarded by the lock of the item's shard.
+ *
+ * <pre>
+ *  start                    itemAddress                address
+ * +------------------------+--------------------------+---------------------------------+-----+
+ * | rest of the head room  | header and key           | value, up to capacity           | pad |
+ * +------------------------+--------------------------+---------------------------------+-----+
+ *  |&lt;------------------ headRoom ------------------&gt;|
+ * </pre>
+ *
+ * <p>Whoever allocated it is its first holder, so that a bulk can be read from the socket straight into its place before
+ * there is a key for it; {@link LargeItems#adopt} hands that hold to the table.
+ */
+public final class LargeRun implements ValueRun {
+    private final LargeItems owner;
+    private final long start;
+    private final int headRoom;
+    private final int capacity;
+    private final long chargedBytes;
+    private final AtomicInteger holders = new AtomicInteger(1);
+    private volatile int length;
+    private long itemAddress;
+
+    LargeRun(LargeItems owner, long start, int headRoom, int capacity, long chargedBytes) {
+        this.owner = owner;
+        this.start = start;
+        this.headRoom = headRoom;
+        this.capacity = capacity;
+        this.chargedBytes = chargedBytes;
+        this.length = capacity;
+    }
+
+    @Override
+    public long address() {
+        return start + headRoom;
+    }
+
+    /** Bytes of the value: at first the whole capacity. */
+    @Override
+    public int length() {
+        return length;
+    }
+
+    /**
+     * Says how much of the capacity the value uses.
+     *
+     * @param length bytes, 0 to {@link #capacity}
+     */
+    public void length(int length) {
+        assert length >= 0 && length <= capacity : length + " of " + capacity;
+        this.length = length;
+    }
+
+    /** Bytes that the value may grow to in place. */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** Bytes in front of the value, for header and key. */
+    public int headRoom() {
+        return headRoom;
+    }
+
+    /** Where the item's header is, once {@link LargeItems#adopt adopted}. */
+    long itemAddress() {
+        return itemAddress;
+    }
+
+    void itemAddress(long itemAddress) {
+        this.itemAddress = itemAddress;
+    }
+
+    long start() {
+        return start;
+    }
+
+    /** What was charged to the budget, bytes. */
+    long chargedBytes() {
+        return chargedBytes;
+    }
+
+    @Override
+    public void retain() {
+        int before = holders.getAndIncrement();
+        if (before <= 0) {
+            throw new IllegalStateException("A run without a holder cannot be held again");
+        }
+    }
+
+    @Override
+    public void release() {
+        int left = holders.decrementAndGet();
+        if (left < 0) {
+            throw new IllegalStateException("A run was released more often than it was held");
+        }
+        if (left == 0) {
+            owner.giveBack(this);
+        }
+    }
+}

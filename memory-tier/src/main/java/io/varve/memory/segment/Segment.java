@@ -1,0 +1,233 @@
+package io.varve.memory.segment;
+
+import io.varve.memory.item.Item;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one segment: its state, what is appended and what lives in it, and the sums that its mean lifetime
+ * comes from. Guarded by the lock of the shard that has it; while it is free, by the pool's.
+ *
+ * <p>One object for each segment, bounded by the pool and not by the keys.
+ */
+final class Segment {
+    /** A segment without owner has no slot in the owner's list. */
+    static final int NO_SLOT = -1;
+
+    /** An item without an expiry time counts with the time since its last write, but at most this. */
+    static final long MAX_AGE_MILLIS = 3_600_000;
+
+    /**
+     * Later expiry times count as this one (the year 2248), so that the sum over the up to 2^19 items of 18 bytes in a
+     * segment of 8 MiB stays below 2^63.
+     */
+    static final long MAX_SUMMED_MILLIS = 1L << 43;
+
+    private final int id;
+    private SegmentState state = SegmentState.FREE;
+    private @Nullable Segments owner;
+    private int slot = NO_SLOT;
+    private int lifetimeClass;
+    private int usedBytes;
+    private int liveBytes;
+    private int liveItems;
+    private int expiringItems;
+    private long expireAtSum;
+    private int lastingItems;
+    private long writtenAtSum;
+    private long lastAppendMillis;
+    private long sealOrder;
+
+    Segment(int id) {
+        this.id = id;
+    }
+
+    int id() {
+        return id;
+    }
+
+    SegmentState state() {
+        return state;
+    }
+
+    @Nullable
+    Segments owner() {
+        return owner;
+    }
+
+    int slot() {
+        return slot;
+    }
+
+    void slot(int slot) {
+        this.slot = slot;
+    }
+
+    int lifetimeClass() {
+        return lifetimeClass;
+    }
+
+    int usedBytes() {
+        return usedBytes;
+    }
+
+    int liveBytes() {
+        return liveBytes;
+    }
+
+    int liveItems() {
+        return liveItems;
+    }
+
+    int expiringItems() {
+        return expiringItems;
+    }
+
+    long expireAtSum() {
+        return expireAtSum;
+    }
+
+    int lastingItems() {
+        return lastingItems;
+    }
+
+    long lastAppendMillis() {
+        return lastAppendMillis;
+    }
+
+    /** Grows with each sealing of the shard: the smallest is the oldest. */
+    long sealOrder() {
+        return sealOrder;
+    }
+
+    void open(Segments newOwner, int newSlot, int newLifetimeClass, long nowMillis) {
+        state = state.open();
+        owner = newOwner;
+        slot = newSlot;
+        lifetimeClass = newLifetimeClass;
+        lastAppendMillis = nowMillis;
+        empty();
+    }
+
+    void seal(long order) {
+        state = state.seal();
+        sealOrder = order;
+    }
+
+    void beginClean() {
+        state = state.beginClean();
+    }
+
+    void abortClean() {
+        state = state.abortClean();
+    }
+
+    void endClean() {
+        disown(state.endClean());
+    }
+
+    void free() {
+        disown(state.free());
+    }
+
+    private void disown(SegmentState free) {
+        if (liveItems != 0) {
+            throw new IllegalStateException("Segment " + id + " cannot be freed: " + liveItems + " items live in it");
+        }
+        state = free;
+        owner = null;
+        slot = NO_SLOT;
+        empty();
+    }
+
+    /** Nothing lives in an open head: it is filled again from its start. */
+    void reset() {
+        assert state == SegmentState.OPEN && liveItems == 0;
+        empty();
+    }
+
+    private void empty() {
+        usedBytes = 0;
+        liveBytes = 0;
+        expiringItems = 0;
+        expireAtSum = 0;
+        lastingItems = 0;
+        writtenAtSum = 0;
+    }
+
+    /** An item is placed at the end: it lives from now on, so that nothing frees the segment before it is written. */
+    int append(int size, long nowMillis) {
+        assert state == SegmentState.OPEN : state;
+        int offset = usedBytes;
+        usedBytes += size;
+        liveBytes += size;
+        liveItems++;
+        lastAppendMillis = nowMillis;
+        return offset;
+    }
+
+    /** The last item grows or shrinks. */
+    void resizeTail(int difference) {
+        assert state == SegmentState.OPEN : state;
+        usedBytes += difference;
+        liveBytes += difference;
+    }
+
+    /** The last item is dead, and its place is given to the next. */
+    void dropTail(int size) {
+        assert state == SegmentState.OPEN : state;
+        usedBytes -= size;
+    }
+
+    void died(int size) {
+        liveBytes -= size;
+        liveItems--;
+        assert liveBytes >= 0 && liveItems >= 0 : liveBytes + " " + liveItems;
+    }
+
+    void addLifetime(long expireAtMillis, long writtenAtMillis) {
+        if (expireAtMillis == Item.NEVER) {
+            lastingItems++;
+            writtenAtSum += writtenAtMillis;
+        } else {
+            expiringItems++;
+            expireAtSum += Math.min(expireAtMillis, MAX_SUMMED_MILLIS);
+        }
+    }
+
+    /** An item's own write time is not stored: the mean goes. */
+    void removeLifetime(long expireAtMillis) {
+        if (expireAtMillis == Item.NEVER) {
+            writtenAtSum -= meanWrittenAtMillis();
+            lastingItems--;
+            assert lastingItems >= 0;
+        } else {
+            expiringItems--;
+            expireAtSum -= Math.min(expireAtMillis, MAX_SUMMED_MILLIS);
+            assert expiringItems >= 0;
+        }
+    }
+
+    /** When the items without an expiry time were written, on the mean; 0 if there is none. */
+    long meanWrittenAtMillis() {
+        return lastingItems == 0 ? 0 : writtenAtSum / lastingItems;
+    }
+
+    /**
+     * How long the live items last, on the mean, milliseconds: the time to its expiry for an item that has one (since, if
+     * it is past), the time since its last write, at most an hour, for one that has none.
+     */
+    double meanLifetimeMillis(long nowMillis) {
+        int items = expiringItems + lastingItems;
+        if (items == 0) {
+            return 0;
+        }
+        double sum = 0;
+        if (expiringItems > 0) {
+            sum += Math.abs((double) expireAtSum - (double) nowMillis * expiringItems);
+        }
+        if (lastingItems > 0) {
+            sum += (double) Math.clamp(nowMillis - meanWrittenAtMillis(), 0, MAX_AGE_MILLIS) * lastingItems;
+        }
+        return sum / items;
+    }
+}

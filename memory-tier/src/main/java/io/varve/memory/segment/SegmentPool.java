@@ -1,0 +1,268 @@
+package io.varve.memory.segment;
+
+import java.util.Arrays;
+
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+
+/**
+ * The segments of all shards: one range of address space, cut into segments of one size. Guarded by its own lock;
+ * {@link #address} reads only what never changes.
+ *
+ * <p>A segment is in use (a shard has it), retained (free, its pages still resident) or bare (never used, or its pages
+ * given back). In use and retained ones are charged to the budget, bare ones are not. A freed segment is retained, and
+ * the next that is asked for; {@link #trim}, off the request's way, makes those bare that nobody needed between two calls
+ * of it, so that resident memory falls after a flush and does not swing with every clean.
+ *
+ * <p>Every address of the reservation can be read at any time without a fault, so that a batch may touch items ahead of
+ * their use through locations that are stale.
+ */
+public final class SegmentPool implements AutoCloseable {
+    /** What {@link #acquire} answers when it is refused. */
+    public static final int NONE = -1;
+
+    /** As many free segments stay resident however long nobody needs them: the next writes find them warm. */
+    static final int KEEP_RETAINED = 4;
+
+    /** Behind the last segment, so that reading ahead across its end does not fault. */
+    private static final long GUARD_BYTES = Regions.MIN_BYTES;
+
+    private static final int FIRST_TABLE_LENGTH = 16;
+
+    private final MemoryBudget budget;
+    private final LargeItems largeItems;
+    private final int segmentBytes;
+    private final int segmentShift;
+    private final int maxSegments;
+    private final long base;
+    private final long reservedBytes;
+
+    /** Replaced when it grows. ORDER: an entry is set before its id is handed out. */
+    private volatile Segment[] segments = new Segment[FIRST_TABLE_LENGTH];
+    /** Ids of retained segments: freed at the end, handed out from the end, trimmed at the start. */
+    private int[] retained = new int[FIRST_TABLE_LENGTH];
+    private int retainedCount;
+    /** The fewest that were retained at any moment since the last trim: so many were not needed. */
+    private int leastRetained;
+    private int[] bare = new int[FIRST_TABLE_LENGTH];
+    private int bareCount;
+    private int nextFresh;
+    private int inUse;
+    private int givingBack;
+    private int cleaningReserve;
+    private boolean closed;
+
+    /**
+     * @param reserveBytes address space for segments; it bounds how far maxmemory can be raised, and costs nothing until
+     *                     it is written (where the system has no mmap, all of it is resident at once)
+     * @param segmentBytes a power of two from 4 KiB to 8 MiB
+     * @throws IllegalArgumentException if the sizes do not fit each other or 25 bits of segment id
+     * @throws IllegalStateException    if the system refuses the reservation
+     */
+    public SegmentPool(Regions regions, MemoryBudget budget, long reserveBytes, int segmentBytes) {
+        SegmentSizing.require(segmentBytes);
+        long count = reserveBytes / segmentBytes;
+        if (count < 1 || count > Location.MAX_SEGMENT) {
+            throw new IllegalArgumentException("A pool of " + reserveBytes + " bytes has " + count + " segments of "
+                    + segmentBytes + " bytes: allowed is 1 to " + Location.MAX_SEGMENT
+                    + "; a larger segment-size makes fewer");
+        }
+        this.budget = budget;
+        this.segmentBytes = segmentBytes;
+        segmentShift = Integer.numberOfTrailingZeros(segmentBytes);
+        maxSegments = (int) count;
+        reservedBytes = (count << segmentShift) + GUARD_BYTES;
+        base = regions.reserve(reservedBytes);
+        if (base == 0) {
+            throw new IllegalStateException("The system refuses to reserve " + reservedBytes
+                    + " bytes of address space (ulimit -v, vm.overcommit_memory)");
+        }
+        LiveRanges.add(base, reservedBytes);
+        largeItems = new LargeItems(regions, budget);
+    }
+
+    /** A segment for a shard's writes: its id, or {@link #NONE} if budget or address space are used up. */
+    public int acquire() {
+        return acquire(cleaningReserve());
+    }
+
+    /** A segment for a cleaner to move items to: may use what {@link #cleaningReserve(int)} withholds from writes. */
+    public int acquireForCleaning() {
+        return acquire(0);
+    }
+
+    private synchronized int acquire(int withheld) {
+        if (closed) {
+            return NONE;
+        }
+        long left = budget.leftBytes();
+        if (left < 0 || retainedCount + left / segmentBytes <= withheld) {
+            return NONE;
+        }
+        int id;
+        if (retainedCount > 0) {
+            id = retained[--retainedCount];
+            leastRetained = Math.min(leastRetained, retainedCount);
+        } else {
+            if (bareCount == 0 && nextFresh == maxSegments || !budget.tryCharge(segmentBytes)) {
+                return NONE;
+            }
+            id = bareCount > 0 ? bare[--bareCount] : fresh();
+        }
+        inUse++;
+        return id;
+    }
+
+    private int fresh() {
+        int id = nextFresh++;
+        Segment[] table = segments;
+        if (id == table.length) {
+            table = Arrays.copyOf(table, table.length * 2);
+        }
+        table[id] = new Segment(id);
+        segments = table;
+        return id;
+    }
+
+    /** Takes a segment back. It stays resident and charged until it is handed out again or {@link #trim} finds it idle. */
+    public synchronized void free(int id) {
+        assert inUse > 0 && segment(id).state() == SegmentState.FREE : id + " is " + segment(id).state();
+        inUse--;
+        retained = push(retained, retainedCount++, id);
+    }
+
+    /**
+     * Called by maintenance now and then, never on the request's way: gives back the pages of segments that were free at
+     * the last call and ever since, but a few; of all free ones, if more is charged than the limit allows.
+     *
+     * @return how many bytes are no longer charged
+     */
+    public long trim() {
+        int idle;
+        synchronized (this) {
+            idle = budget.leftBytes() < 0 ? retainedCount : leastRetained - KEEP_RETAINED;
+        }
+        long bytes = giveBackSegments(idle);
+        synchronized (this) {
+            leastRetained = retainedCount;
+        }
+        return bytes;
+    }
+
+    /**
+     * Gives back free segments at once, until {@code bytes} are no longer charged or none is free: for who needs the
+     * budget for something else (an index's table, a large run).
+     *
+     * @return how many bytes are no longer charged
+     */
+    public long giveBack(long bytes) {
+        return giveBackSegments((int) Math.min(Integer.MAX_VALUE, (bytes + segmentBytes - 1) >>> segmentShift));
+    }
+
+    private long giveBackSegments(int wanted) {
+        int[] ids;
+        synchronized (this) {
+            int count = closed ? 0 : Math.clamp(wanted, 0, retainedCount);
+            if (count == 0) {
+                return 0;
+            }
+            ids = Arrays.copyOf(retained, count);
+            System.arraycopy(retained, count, retained, 0, retainedCount - count);
+            retainedCount -= count;
+            leastRetained = Math.max(0, leastRetained - count);
+            givingBack += count;
+        }
+        // Without the lock: the system takes up to a millisecond for 8 MiB.
+        for (int id : ids) {
+            Regions.discard(segmentAddress(id), segmentBytes);
+        }
+        long bytes = (long) ids.length << segmentShift;
+        synchronized (this) {
+            for (int id : ids) {
+                bare = push(bare, bareCount++, id);
+            }
+            givingBack -= ids.length;
+        }
+        budget.release(bytes);
+        return bytes;
+    }
+
+    private static int[] push(int[] ids, int count, int id) {
+        int[] roomy = count == ids.length ? Arrays.copyOf(ids, count * 2) : ids;
+        roomy[count] = id;
+        return roomy;
+    }
+
+    /** How many segments {@link #acquire} leaves for {@link #acquireForCleaning}; at first none. */
+    public synchronized void cleaningReserve(int segmentCount) {
+        cleaningReserve = segmentCount;
+    }
+
+    private synchronized int cleaningReserve() {
+        return cleaningReserve;
+    }
+
+    /** Where a segment starts. */
+    public long segmentAddress(int segmentId) {
+        return base + ((long) segmentId << segmentShift);
+    }
+
+    /** Where an item's header is, of a location in a segment or of a large item's. */
+    public long address(long location) {
+        if (Location.isLarge(location)) {
+            return largeItems.address(location);
+        }
+        return base + ((long) Location.segment(location) << segmentShift) + Location.offset(location);
+    }
+
+    /** What is known of a segment that was handed out once. */
+    Segment segment(int id) {
+        return segments[id];
+    }
+
+    /** The large items of all shards. */
+    public LargeItems largeItems() {
+        return largeItems;
+    }
+
+    public int segmentBytes() {
+        return segmentBytes;
+    }
+
+    /** Address space taken, bytes. */
+    public long reservedBytes() {
+        return reservedBytes;
+    }
+
+    /** How many segments there is address space for. */
+    public int maxSegments() {
+        return maxSegments;
+    }
+
+    public synchronized int segmentsInUse() {
+        return inUse;
+    }
+
+    /** Free segments that are charged. */
+    public synchronized int segmentsFree() {
+        return retainedCount + givingBack;
+    }
+
+    /** Bytes charged for segments, in use and free. */
+    public synchronized long bytes() {
+        return (long) (inUse + retainedCount + givingBack) << segmentShift;
+    }
+
+    /** Ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        budget.release(bytes());
+        LiveRanges.remove(base);
+        Regions.release(base, reservedBytes);
+    }
+}

@@ -1,0 +1,619 @@
+package io.varve.memory.segment;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Item;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The segments of one shard: its open heads, its sealed segments, and what lives in them. Guarded by the shard's lock.
+ *
+ * <p>An item comes in three steps: {@link #append} gives it a place, the caller writes it there, {@link #born} accounts
+ * for it. From the append on it counts as live, so that whatever dies in between frees nothing under it; one that was not
+ * written after all is given up with {@link #abandon}. {@link #died} ends it, and afterwards its bytes may be overwritten
+ * at once, by another shard too.
+ *
+ * <p>Heads. All writes start in the default head. A class of lifetime ({@link #lifetimeClass}) that has put a segment's
+ * worth of bytes through it gets a head of its own, while there are fewer than the allowed number, so that the items of a
+ * segment tend to die together; one that falls idle loses it ({@link #closeIdleHeads}).
+ *
+ * <p>Large items are in no segment. {@link #born} and {@link #died} take their locations as well, and {@code died} then
+ * releases the run.
+ */
+public final class Segments {
+    /** The class of items without an expiry time, and of the head that serves every class without one of its own. */
+    public static final int DEFAULT_CLASS = 0;
+
+    /** Classes of lifetime; what expires later than some 17 years from now is of the last. */
+    static final int CLASSES = 31;
+
+    /** A head that got nothing for so long is closed, milliseconds. */
+    static final long IDLE_HEAD_MILLIS = 60_000;
+
+    private static final int FIRST_LIST_LENGTH = 8;
+
+    private final SegmentPool pool;
+    private final int segmentBytes;
+    private final int maxHeads;
+
+    /** By class; null where the class has none. */
+    private final @Nullable Segment[] heads = new Segment[CLASSES];
+    /** How many bytes of a class went through the default head since it last had a head of its own. */
+    private final long[] throughDefaultBytes = new long[CLASSES];
+    private int ownHeads;
+
+    /** The segments this shard has, in no order. */
+    private @Nullable Segment[] owned = new Segment[FIRST_LIST_LENGTH];
+    private int ownedCount;
+
+    private long usedBytes;
+    private long liveBytes;
+    private long liveItems;
+    private long largeBytes;
+    private long largeItems;
+    private long bytesWritten;
+    private long freedWhole;
+    private long seals;
+
+    /**
+     * @param maxHeads how many segments may be open at once, at least 1
+     */
+    public Segments(SegmentPool pool, int maxHeads) {
+        if (maxHeads < 1 || maxHeads > CLASSES) {
+            throw new IllegalArgumentException("heads " + maxHeads + ": allowed is 1 to " + CLASSES);
+        }
+        this.pool = pool;
+        this.maxHeads = maxHeads;
+        segmentBytes = pool.segmentBytes();
+    }
+
+    /**
+     * The class of an expected lifetime: {@link #DEFAULT_CLASS} without one, 1 up to 1 s, and then one for each doubling
+     * (up to 2 s, 4 s, 8 s, 16 s, 32 s, 64 s …), so that 15, 30 and 60 seconds fall apart.
+     *
+     * @param ttlMillis time to the expiry, or {@link Item#NEVER}
+     */
+    public static int lifetimeClass(long ttlMillis) {
+        if (ttlMillis == Item.NEVER) {
+            return DEFAULT_CLASS;
+        }
+        long seconds = Math.max(1, ttlMillis / 1000 + (ttlMillis % 1000 > 0 ? 1 : 0));
+        return Math.min(CLASSES - 1, 1 + Long.SIZE - Long.numberOfLeadingZeros(seconds - 1));
+    }
+
+    /**
+     * A place for an item that a client writes.
+     *
+     * @param size          bytes of the whole item, at most a segment
+     * @param lifetimeClass of {@link #lifetimeClass}
+     * @return its location; the caller writes the item there and calls {@link #born}, before anything else is appended
+     * @throws CacheFullException if no head has room and the pool gives no segment; nothing has changed then
+     */
+    public long append(int size, int lifetimeClass, long nowMillis) {
+        long location = place(size, lifetimeClass, nowMillis, false);
+        bytesWritten += size;
+        return location;
+    }
+
+    /**
+     * As {@link #append}, for an item that a cleaner moves: it may take a segment from the pool's reserve, and does not
+     * count as written.
+     */
+    public long appendMoved(int size, int lifetimeClass, long nowMillis) {
+        return place(size, lifetimeClass, nowMillis, true);
+    }
+
+    private long place(int size, int lifetimeClass, long nowMillis, boolean moved) {
+        if (size <= 0 || size > segmentBytes) {
+            throw new IllegalArgumentException("An item of " + size + " bytes is in no segment of " + segmentBytes);
+        }
+        int headClass = headClass(lifetimeClass);
+        Segment head = heads[headClass];
+        if (head == null || head.usedBytes() + size > segmentBytes) {
+            head = renewHead(headClass, size, nowMillis, moved);
+        }
+        if (head.lifetimeClass() != lifetimeClass) {
+            throughDefaultBytes[lifetimeClass] += size;
+        }
+        int offset = head.append(size, nowMillis);
+        usedBytes += size;
+        liveBytes += size;
+        liveItems++;
+        return Location.of(head.id(), offset);
+    }
+
+    /** Which head serves a class. */
+    private int headClass(int lifetimeClass) {
+        boolean own = heads[lifetimeClass] != null
+                || ownHeads < maxHeads - 1 && throughDefaultBytes[lifetimeClass] >= segmentBytes;
+        return own ? lifetimeClass : DEFAULT_CLASS;
+    }
+
+    private Segment renewHead(int headClass, int size, long nowMillis, boolean moved) {
+        int id = moved ? pool.acquireForCleaning() : pool.acquire();
+        if (id == SegmentPool.NONE) {
+            return headWithRoom(size);
+        }
+        Segment old = heads[headClass];
+        if (old != null) {
+            old.seal(seals++);
+        } else if (headClass != DEFAULT_CLASS) {
+            ownHeads++;
+            throughDefaultBytes[headClass] = 0;
+        }
+        Segment head = pool.segment(id);
+        if (ownedCount == owned.length) {
+            owned = Arrays.copyOf(owned, ownedCount * 2);
+        }
+        owned[ownedCount] = head;
+        head.open(this, ownedCount++, headClass, nowMillis);
+        heads[headClass] = head;
+        return head;
+    }
+
+    /** Without a fresh segment any head will do. */
+    private Segment headWithRoom(int size) {
+        for (Segment head : heads) {
+            if (head != null && head.usedBytes() + size <= segmentBytes) {
+                return head;
+            }
+        }
+        throw CacheFullException.INSTANCE;
+    }
+
+    /**
+     * Gives up a place that {@link #append} gave, when nothing was written there or it is not to be: only before
+     * {@link #born} and before the next append.
+     */
+    public void abandon(long location, int size) {
+        Segment segment = ownedSegment(location);
+        assert Location.offset(location) + size == segment.usedBytes() : "not the last: " + location;
+        bury(segment, size, true);
+    }
+
+    /**
+     * Accounts for an item that was written: in the place that {@link #append} gave, or as a large one.
+     *
+     * @param size           bytes of the whole item
+     * @param expireAtMillis or {@link Item#NEVER}
+     * @param writtenMillis  now; for an item that a cleaner moves, {@link #meanWrittenAtMillis} of where it came from
+     */
+    public void born(long location, int size, long expireAtMillis, long writtenMillis) {
+        assert ItemLayout.size(pool.address(location)) == size : size;
+        if (Location.isLarge(location)) {
+            largeItems++;
+            largeBytes += size;
+            bytesWritten += size;
+        } else {
+            ownedSegment(location).addLifetime(expireAtMillis, writtenMillis);
+        }
+    }
+
+    /**
+     * Ends an item: marks its header dead and accounts for it; a segment in which nothing lives any more is freed, a head
+     * is filled again from its start, a large item's run is released. The header must still say its expiry time.
+     */
+    public void died(long location) {
+        long address = pool.address(location);
+        assert !ItemLayout.isDead(address) : "died twice: " + location;
+        int size = ItemLayout.size(address);
+        if (Location.isLarge(location)) {
+            largeItems--;
+            largeBytes -= size;
+            ItemLayout.markDead(address);
+            pool.largeItems().release(location);
+            return;
+        }
+        Segment segment = ownedSegment(location);
+        segment.removeLifetime(ItemLayout.expireAtMillis(address));
+        ItemLayout.markDead(address);
+        bury(segment, size, Location.offset(location) + size == segment.usedBytes());
+    }
+
+    private void bury(Segment segment, int size, boolean tail) {
+        segment.died(size);
+        liveBytes -= size;
+        liveItems--;
+        if (segment.state() == SegmentState.OPEN) {
+            if (segment.liveItems() == 0) {
+                usedBytes -= segment.usedBytes();
+                segment.reset();
+            } else if (tail) {
+                usedBytes -= size;
+                segment.dropTail(size);
+            }
+        } else if (segment.state() == SegmentState.SEALED && segment.liveItems() == 0) {
+            freeWhole(segment);
+        }
+    }
+
+    private void freeWhole(Segment segment) {
+        freedWhole++;
+        disown(segment);
+        segment.free();
+        pool.free(segment.id());
+    }
+
+    private void disown(Segment segment) {
+        usedBytes -= segment.usedBytes();
+        int slot = segment.slot();
+        Segment last = requireOwned(--ownedCount);
+        owned[slot] = last;
+        last.slot(slot);
+        owned[ownedCount] = null;
+    }
+
+    /**
+     * Grows an item in place, if it is the last of an open head with room: so that an EXPIRE right after a SET leaves no
+     * dead copy. The header still says the old size, and the new bytes behind the old end are the caller's to write.
+     *
+     * @return whether it did; false for a large item
+     */
+    public boolean extendTail(long location, int newSize) {
+        return resizeTail(location, newSize);
+    }
+
+    /** Gives back the end of an item, if it is the last of an open head; the caller then writes the smaller header. */
+    public boolean shrinkTail(long location, int newSize) {
+        return resizeTail(location, newSize);
+    }
+
+    private boolean resizeTail(long location, int newSize) {
+        if (Location.isLarge(location)) {
+            return false;
+        }
+        Segment segment = ownedSegment(location);
+        int offset = Location.offset(location);
+        int size = ItemLayout.size(pool.address(location));
+        if (segment.state() != SegmentState.OPEN || offset + size != segment.usedBytes()
+                || newSize > segmentBytes - offset) {
+            return false;
+        }
+        int difference = newSize - size;
+        segment.resizeTail(difference);
+        usedBytes += difference;
+        liveBytes += difference;
+        bytesWritten += Math.max(0, difference);
+        return true;
+    }
+
+    /**
+     * An item's expiry time was changed where it lies, from {@code oldMillis} to {@code newMillis}; {@link Item#NEVER} is
+     * none. One that loses its expiry time counts as written on the mean of the others, or now.
+     */
+    public void expiryChanged(long location, long oldMillis, long newMillis, long nowMillis) {
+        if (oldMillis == newMillis || Location.isLarge(location)) {
+            return;
+        }
+        Segment segment = ownedSegment(location);
+        segment.removeLifetime(oldMillis);
+        segment.addLifetime(newMillis, segment.lastingItems() == 0 ? nowMillis : segment.meanWrittenAtMillis());
+    }
+
+    /** An item without an expiry time was written over in place: it is as stable as one written now. */
+    public void overwritten(long location, long nowMillis) {
+        if (Location.isLarge(location)) {
+            return;
+        }
+        Segment segment = ownedSegment(location);
+        segment.removeLifetime(Item.NEVER);
+        segment.addLifetime(Item.NEVER, nowMillis);
+    }
+
+    /** When the items of a segment that have no expiry time were written, on the mean; 0 if it has none such. */
+    public long meanWrittenAtMillis(int segmentId) {
+        return ownedById(segmentId).meanWrittenAtMillis();
+    }
+
+    /**
+     * Closes what nobody writes to: a class's own head is sealed (or freed, if empty) when it got nothing for a minute,
+     * the default head is freed if it is empty as long. Called by maintenance.
+     *
+     * @return how many heads were closed
+     */
+    public int closeIdleHeads(long nowMillis) {
+        int closed = 0;
+        for (int headClass = 0; headClass < CLASSES; headClass++) {
+            Segment head = heads[headClass];
+            if (head != null && nowMillis - head.lastAppendMillis() >= IDLE_HEAD_MILLIS
+                    && (headClass != DEFAULT_CLASS || head.liveItems() == 0)) {
+                closeHead(headClass, head);
+                closed++;
+            }
+        }
+        return closed;
+    }
+
+    /**
+     * Seals every head (frees it, if empty), so that cleaning and eviction can reach its items: for a shard under
+     * pressure that has nothing sealed.
+     *
+     * @return how many heads were closed
+     */
+    public int closeHeads() {
+        int closed = 0;
+        for (int headClass = 0; headClass < CLASSES; headClass++) {
+            Segment head = heads[headClass];
+            if (head != null) {
+                closeHead(headClass, head);
+                closed++;
+            }
+        }
+        return closed;
+    }
+
+    private void closeHead(int headClass, Segment head) {
+        heads[headClass] = null;
+        if (headClass != DEFAULT_CLASS) {
+            ownHeads--;
+        }
+        if (head.liveItems() == 0) {
+            disown(head);
+            head.free();
+            pool.free(head.id());
+        } else {
+            head.seal(seals++);
+        }
+    }
+
+    /**
+     * The sealed segment whose cleaning is worth most.
+     *
+     * @param minimumDeadBytes only one where cleaning gains at least so much (what does not live of its whole size)
+     * @return its id, or {@link SegmentPool#NONE}
+     */
+    public int mostProfitable(CleanerPolicy policy, long nowMillis, int minimumDeadBytes) {
+        int best = SegmentPool.NONE;
+        double bestProfit = Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < ownedCount; i++) {
+            Segment segment = requireOwned(i);
+            if (segment.state() != SegmentState.SEALED || segmentBytes - segment.liveBytes() < minimumDeadBytes) {
+                continue;
+            }
+            double profit = CleaningProfit.of(policy, segment.liveBytes(), segmentBytes,
+                    segment.meanLifetimeMillis(nowMillis));
+            if (profit > bestProfit) {
+                bestProfit = profit;
+                best = segment.id();
+            }
+        }
+        return best;
+    }
+
+    /** The sealed segment with the fewest live bytes, or {@link SegmentPool#NONE}. */
+    public int leastUtilized() {
+        int best = SegmentPool.NONE;
+        int fewest = Integer.MAX_VALUE;
+        for (int i = 0; i < ownedCount; i++) {
+            Segment segment = requireOwned(i);
+            if (segment.state() == SegmentState.SEALED && segment.liveBytes() < fewest) {
+                fewest = segment.liveBytes();
+                best = segment.id();
+            }
+        }
+        return best;
+    }
+
+    /** The segment that was sealed first, or {@link SegmentPool#NONE}. */
+    public int oldestSealed() {
+        int best = SegmentPool.NONE;
+        long first = Long.MAX_VALUE;
+        for (int i = 0; i < ownedCount; i++) {
+            Segment segment = requireOwned(i);
+            if (segment.state() == SegmentState.SEALED && segment.sealOrder() < first) {
+                first = segment.sealOrder();
+                best = segment.id();
+            }
+        }
+        return best;
+    }
+
+    /** Some sealed segment, or {@link SegmentPool#NONE}: the first at or after a random place of the list. */
+    public int randomSealed(RandomGenerator random) {
+        if (ownedCount == 0) {
+            return SegmentPool.NONE;
+        }
+        int start = random.nextInt(ownedCount);
+        for (int i = 0; i < ownedCount; i++) {
+            int place = start + i < ownedCount ? start + i : start + i - ownedCount;
+            Segment segment = requireOwned(place);
+            if (segment.state() == SegmentState.SEALED) {
+                return segment.id();
+            }
+        }
+        return SegmentPool.NONE;
+    }
+
+    /** From now on nothing frees this sealed segment but {@link #endClean}. */
+    public void beginClean(int segmentId) {
+        ownedById(segmentId).beginClean();
+    }
+
+    /**
+     * The first live item of a segment at or after a place between two items.
+     *
+     * @param from {@link #firstOf} the segment, or {@link #after} the item before
+     * @return its location, or {@link Location#NONE} at the end
+     */
+    public long nextLive(int segmentId, long from) {
+        Segment segment = ownedById(segmentId);
+        long start = pool.segmentAddress(segmentId);
+        // Not Location.offset: behind an item that ends with an 8 MiB segment comes offset 2^23.
+        long offset = from - Location.of(segmentId, 0);
+        while (offset < segment.usedBytes()) {
+            if (!ItemLayout.isDead(start + offset)) {
+                return Location.of(segmentId, (int) offset);
+            }
+            offset += ItemLayout.size(start + offset);
+        }
+        return Location.NONE;
+    }
+
+    /** Where a walk of a segment begins. */
+    public static long firstOf(int segmentId) {
+        return Location.of(segmentId, 0);
+    }
+
+    /** Where a walk goes on after an item, dead or alive; not a location by itself. */
+    public long after(long location) {
+        return location + ItemLayout.size(pool.address(location));
+    }
+
+    /**
+     * Frees a segment that was cleaned.
+     *
+     * @throws IllegalStateException if something lives in it
+     */
+    public void endClean(int segmentId) {
+        Segment segment = ownedById(segmentId);
+        if (segment.liveItems() != 0) {
+            throw new IllegalStateException("Segment " + segmentId + " is not clean: " + segment.liveItems()
+                    + " items live in it");
+        }
+        disown(segment);
+        segment.endClean();
+        pool.free(segmentId);
+    }
+
+    /** Leaves a cleaning half done: the segment is sealed as before, or freed if nothing lives in it by now. */
+    public void abortClean(int segmentId) {
+        Segment segment = ownedById(segmentId);
+        segment.abortClean();
+        if (segment.liveItems() == 0) {
+            freeWhole(segment);
+        }
+    }
+
+    /** Segments of this shard, in any state but {@link SegmentState#FREE}. */
+    public int segmentCount() {
+        return ownedCount;
+    }
+
+    /**
+     * The id of one of the segments, for a loop over all; the order changes whenever one is freed.
+     *
+     * @param place 0 to {@link #segmentCount} - 1
+     */
+    public int segmentId(int place) {
+        return requireOwned(place).id();
+    }
+
+    public SegmentState state(int segmentId) {
+        return pool.segment(segmentId).state();
+    }
+
+    /** Bytes appended to a segment. */
+    public int usedBytes(int segmentId) {
+        return ownedById(segmentId).usedBytes();
+    }
+
+    /** Bytes of a segment's live items. */
+    public int liveBytes(int segmentId) {
+        return ownedById(segmentId).liveBytes();
+    }
+
+    public int liveItems(int segmentId) {
+        return ownedById(segmentId).liveItems();
+    }
+
+    /** u: live bytes over the size of a segment. */
+    public double utilization(int segmentId) {
+        return (double) liveBytes(segmentId) / segmentBytes;
+    }
+
+    /** Bytes of live items, headers included, large ones too. */
+    public long liveBytes() {
+        return liveBytes + largeBytes;
+    }
+
+    public long liveItems() {
+        return liveItems + largeItems;
+    }
+
+    /** Bytes appended in segments in use, live and dead, and bytes of large items. */
+    public long usedBytes() {
+        return usedBytes + largeBytes;
+    }
+
+    /** Bytes in segments in use that nobody can reach. */
+    public long deadBytes() {
+        return usedBytes - liveBytes;
+    }
+
+    /** Bytes of large items, headers included. */
+    public long largeBytes() {
+        return largeBytes;
+    }
+
+    public long largeItems() {
+        return largeItems;
+    }
+
+    /** Item bytes that clients wrote since the start. */
+    public long bytesWritten() {
+        return bytesWritten;
+    }
+
+    /** How many sealed segments were freed since the start because the last item in them died. */
+    public long freedWhole() {
+        return freedWhole;
+    }
+
+    /** Walks every segment item by item and reports each place where it is not as the accounts say. */
+    public void checkIntegrity(Consumer<String> report) {
+        SegmentsIntegrity.check(this, pool, report);
+    }
+
+    long segmentLiveBytes() {
+        return liveBytes;
+    }
+
+    long segmentLiveItems() {
+        return liveItems;
+    }
+
+    int headCount() {
+        int count = 0;
+        for (Segment head : heads) {
+            if (head != null) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    @Nullable
+    Segment head(int headClass) {
+        return heads[headClass];
+    }
+
+    int ownHeads() {
+        return ownHeads;
+    }
+
+    int maxHeads() {
+        return maxHeads;
+    }
+
+    /** The segment at a place of the list. */
+    Segment requireOwned(int place) {
+        Segment segment = owned[place];
+        if (segment == null) {
+            throw new IllegalStateException("No segment at place " + place + " of " + ownedCount);
+        }
+        return segment;
+    }
+
+    private Segment ownedSegment(long location) {
+        return ownedById(Location.segment(location));
+    }
+
+    private Segment ownedById(int segmentId) {
+        Segment segment = pool.segment(segmentId);
+        assert segment.owner() == this : "segment " + segmentId + " is not of this shard";
+        return segment;
+    }
+}

@@ -1,0 +1,95 @@
+package io.varve.memory.segment;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+import io.varve.memory.item.Item;
+
+/** Compares what a shard's accounts say with what its segments hold. Confined to who calls, under the shard's lock. */
+final class SegmentsIntegrity {
+    private SegmentsIntegrity() {}
+
+    static void check(Segments segments, SegmentPool pool, Consumer<String> report) {
+        Set<Integer> seen = new HashSet<>();
+        long used = 0;
+        long live = 0;
+        long items = 0;
+        int open = 0;
+        for (int place = 0; place < segments.segmentCount(); place++) {
+            Segment segment = segments.requireOwned(place);
+            String name = "segment " + segment.id() + " (" + segment.state() + "): ";
+            expect(report, seen.add(segment.id()), name + "owned twice");
+            expect(report, segment.owner() == segments, name + "owned by another shard too");
+            expect(report, segment.slot() == place, name + "believes it is at " + segment.slot() + ", is at " + place);
+            expect(report, pool.segment(segment.id()) == segment, name + "is not the pool's");
+            checkState(segments, segment, name, report);
+            walk(pool, segment, name, report);
+            used += segment.usedBytes();
+            live += segment.liveBytes();
+            items += segment.liveItems();
+            open += segment.state() == SegmentState.OPEN ? 1 : 0;
+        }
+        equal(report, "open segments, and heads", open, segments.headCount());
+        int defaultHeads = segments.head(Segments.DEFAULT_CLASS) == null ? 0 : 1;
+        equal(report, "heads of their own", segments.headCount() - defaultHeads, segments.ownHeads());
+        expect(report, segments.headCount() <= segments.maxHeads(), "too many heads: " + segments.headCount());
+        equal(report, "used bytes", used, segments.usedBytes() - segments.largeBytes());
+        equal(report, "live bytes", live, segments.segmentLiveBytes());
+        equal(report, "live items", items, segments.segmentLiveItems());
+        expect(report, segments.largeBytes() >= 0 && segments.largeItems() >= 0, "large items fewer than none");
+    }
+
+    private static void checkState(Segments segments, Segment segment, String name, Consumer<String> report) {
+        switch (segment.state()) {
+            case FREE -> report.accept(name + "free and owned");
+            case OPEN -> expect(report, segments.head(segment.lifetimeClass()) == segment, name + "is no head");
+            case SEALED -> expect(report, segment.liveItems() > 0, name + "sealed, and nothing lives in it");
+            case CLEANING -> {
+                // May be empty: its end is near.
+            }
+        }
+    }
+
+    private static void walk(SegmentPool pool, Segment segment, String name, Consumer<String> report) {
+        long start = pool.segmentAddress(segment.id());
+        long offset = 0;
+        int live = 0;
+        int items = 0;
+        int expiring = 0;
+        long expireAtSum = 0;
+        while (offset < segment.usedBytes()) {
+            int size = ItemLayout.size(start + offset);
+            if (size <= 0 || offset + size > segment.usedBytes()) {
+                report.accept(name + "the item at " + offset + " has " + size + " bytes, used are "
+                        + segment.usedBytes());
+                return;
+            }
+            if (!ItemLayout.isDead(start + offset)) {
+                live += size;
+                items++;
+                long expireAt = ItemLayout.expireAtMillis(start + offset);
+                if (expireAt != Item.NEVER) {
+                    expiring++;
+                    expireAtSum += Math.min(expireAt, Segment.MAX_SUMMED_MILLIS);
+                }
+            }
+            offset += size;
+        }
+        equal(report, name + "live bytes", live, segment.liveBytes());
+        equal(report, name + "live items", items, segment.liveItems());
+        equal(report, name + "expiring items", expiring, segment.expiringItems());
+        equal(report, name + "sum of expiry times", expireAtSum, segment.expireAtSum());
+        equal(report, name + "items without expiry", (long) items - expiring, segment.lastingItems());
+    }
+
+    private static void equal(Consumer<String> report, String what, long walked, long accounted) {
+        expect(report, walked == accounted, what + ": walked " + walked + ", accounted " + accounted);
+    }
+
+    private static void expect(Consumer<String> report, boolean condition, String failure) {
+        if (!condition) {
+            report.accept(failure);
+        }
+    }
+}
