@@ -1,0 +1,274 @@
+package io.varve.ycsb;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.Vector;
+
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+
+/**
+ * YCSB's view of a server that speaks the Redis protocol; {@link VarveOptions} has its properties. Confined to one YCSB
+ * thread, as YCSB makes one for each.
+ *
+ * <p>Every insert and every update, and so every read-modify-write, gives the record a TTL drawn from a list, in the same
+ * pipeline as the write (bucket-expiry paper, section 4.2). A record that is not there, or no longer, is
+ * {@code NOT_FOUND}; a failure is {@code ERROR}, and the first one of a thread is told on standard error, because YCSB's
+ * status output counts failures without saying what they were. As in YCSB's own Redis binding the table is not looked at.
+ */
+public final class VarveClient extends DB {
+
+    private static final ThreadNumbers THREAD_NUMBERS = new ThreadNumbers();
+    /** The stock binding's name for the sorted set of all keys; it carries no TTL. */
+    private static final byte[] INDEX_KEY = "_indices".getBytes(StandardCharsets.UTF_8);
+
+    // Taken here and not in init: YCSB constructs its clients one after another, and starts them all at once.
+    private final int threadNumber = THREAD_NUMBERS.take();
+    private @Nullable Session session;
+    private long failures;
+
+    /** What a client has between {@link #init()} and {@link #cleanup()}. Immutable. */
+    private record Session(Connection connection, VarveOptions options, RecordCoding records,
+            @Nullable TtlChooser ttls) {
+
+        long nextTtlMillis() {
+            return ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis();
+        }
+
+        boolean indexed() {
+            return options.index() == VarveOptions.Index.ZSET;
+        }
+    }
+
+    /** One of YCSB's operations, under way. */
+    @FunctionalInterface
+    private interface Operation {
+        Status run(Session open, RedisAsyncCommands<byte[], byte[]> redis, byte[] key);
+    }
+
+    /**
+     * Reads the properties and connects.
+     *
+     * @throws DBException that names the property, its value and what is allowed, or the server that does not answer
+     */
+    @Override
+    public void init() throws DBException {
+        VarveOptions options;
+        try {
+            options = VarveOptions.parse(getProperties());
+        } catch (IllegalArgumentException e) {
+            throw new DBException(e.getMessage(), e);
+        }
+        Connection connection;
+        try {
+            connection = Connection.open(options);
+        } catch (RedisException e) {
+            throw new DBException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
+                    + VarveOptions.PORT + "=" + options.port() + ": " + reason(e), e);
+        }
+        RecordCoding records = switch (options.record()) {
+            case HASH -> new HashRecords();
+            case STRING -> new StringRecords(options.ttlMode(), options.fieldCount());
+        };
+        TtlChooser ttls = options.ttlsMillis().isEmpty()
+                ? null
+                : new TtlChooser(options.ttlsMillis(), options.ttlDistribution(), options.seed(), threadNumber);
+        session = new Session(connection, options, records, ttls);
+    }
+
+    @Override
+    public void cleanup() throws DBException {
+        Session open = session;
+        session = null;
+        THREAD_NUMBERS.release(threadNumber);
+        if (failures > 1) {
+            tell(failures + " operations failed in thread " + threadNumber);
+        }
+        if (open != null) {
+            try {
+                open.connection().close();
+            } catch (RedisException e) {
+                throw new DBException("the connection did not close: " + reason(e), e);
+            }
+        }
+    }
+
+    @Override
+    public Status read(String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
+        return run("read", key, (open, redis, keyBytes) -> {
+            RecordCoding.PendingRead read = open.records().read(redis, keyBytes, fields);
+            open.connection().flush();
+            return read.into(result) ? Status.OK : Status.NOT_FOUND;
+        });
+    }
+
+    @Override
+    public Status insert(String table, String key, Map<String, ByteIterator> values) {
+        return run("insert", key, (open, redis, keyBytes) -> {
+            List<RedisFuture<?>> replies = queueWrite(open, redis, keyBytes, bytes(values));
+            if (open.indexed()) {
+                replies.add(redis.zadd(INDEX_KEY, score(key), keyBytes));
+            }
+            return flushed(open, replies);
+        });
+    }
+
+    /** {@inheritDoc} An update of a record that has expired makes it again. */
+    @Override
+    public Status update(String table, String key, Map<String, ByteIterator> values) {
+        return run("update", key, (open, redis, keyBytes) -> {
+            Map<String, byte[]> fields = bytes(values);
+            if (open.records().rewritesWhole(fields.size())) {
+                fields = merged(open, redis, keyBytes, fields);
+            }
+            return flushed(open, queueWrite(open, redis, keyBytes, fields));
+        });
+    }
+
+    @Override
+    public Status delete(String table, String key) {
+        return run("delete", key, (open, redis, keyBytes) -> {
+            RedisFuture<Long> deleted = redis.del(keyBytes);
+            List<RedisFuture<?>> replies = new ArrayList<>();
+            if (open.indexed()) {
+                replies.add(redis.zrem(INDEX_KEY, keyBytes));
+            }
+            flushed(open, replies);
+            Long count = Connection.reply(deleted);
+            return count != null && count > 0 ? Status.OK : Status.NOT_FOUND;
+        });
+    }
+
+    /**
+     * {@inheritDoc} The order is the stock binding's: that of the keys' hashes. Records of the range that have expired since
+     * they were entered in the index are left out of the result, so it may have fewer than asked for.
+     */
+    @Override
+    @SuppressWarnings("NonApiType") // The types are YCSB's.
+    public Status scan(String table, String startKey, int recordCount, @Nullable Set<String> fields,
+            Vector<HashMap<String, ByteIterator>> result) {
+        return run("scan", startKey, (open, redis, keyBytes) -> {
+            if (!open.indexed()) {
+                tellFirst("scan", VarveOptions.INDEX + "=none: scans are served with " + VarveOptions.INDEX
+                        + "=zset only, in the load phase too");
+                return Status.NOT_IMPLEMENTED;
+            }
+            RedisFuture<List<byte[]>> range = redis.zrangebyscore(INDEX_KEY,
+                    Range.from(Range.Boundary.including(score(startKey)), Range.Boundary.unbounded()),
+                    Limit.create(0, recordCount));
+            open.connection().flush();
+            List<byte[]> keys = Connection.reply(range);
+            List<RecordCoding.PendingRead> reads = new ArrayList<>();
+            if (keys != null) {
+                for (byte[] each : keys) {
+                    reads.add(open.records().read(redis, each, fields));
+                }
+            }
+            open.connection().flush();
+            for (RecordCoding.PendingRead read : reads) {
+                HashMap<String, ByteIterator> record = new HashMap<>();
+                if (read.into(record)) {
+                    result.add(record);
+                }
+            }
+            return Status.OK;
+        });
+    }
+
+    /** The one place where an operation fails. */
+    private Status run(String name, String key, Operation operation) {
+        Session open = session;
+        if (open == null) {
+            throw new IllegalStateException(name + " before init or after cleanup");
+        }
+        byte[] keyBytes;
+        try {
+            keyBytes = open.options().key().encode(key);
+        } catch (IllegalArgumentException e) {
+            tellFirst(name, e.getMessage());
+            return Status.BAD_REQUEST;
+        }
+        try {
+            return operation.run(open, open.connection().queue(), keyBytes);
+        } catch (RedisException e) {
+            tellFirst(name, reason(e));
+            return Status.ERROR;
+        } catch (IllegalArgumentException e) {
+            // What was read is no record of ours.
+            tellFirst(name, e.getMessage());
+            return Status.UNEXPECTED_STATE;
+        }
+    }
+
+    private static List<RedisFuture<?>> queueWrite(Session open, RedisAsyncCommands<byte[], byte[]> redis,
+            byte[] keyBytes, Map<String, byte[]> fields) {
+        List<RedisFuture<?>> replies = new ArrayList<>(3);
+        for (RedisFuture<?> reply : open.records().write(redis, keyBytes, fields, open.nextTtlMillis())) {
+            replies.add(reply);
+        }
+        return replies;
+    }
+
+    private static Status flushed(Session open, List<RedisFuture<?>> replies) {
+        open.connection().flush();
+        for (RedisFuture<?> reply : replies) {
+            Connection.reply(reply);
+        }
+        return Status.OK;
+    }
+
+    /** The record as it is, with the fields of an update over it. */
+    private static Map<String, byte[]> merged(Session open, RedisAsyncCommands<byte[], byte[]> redis,
+            byte[] keyBytes, Map<String, byte[]> fields) {
+        Map<String, ByteIterator> old = new LinkedHashMap<>();
+        RecordCoding.PendingRead read = open.records().read(redis, keyBytes, null);
+        open.connection().flush();
+        read.into(old);
+        Map<String, byte[]> merged = bytes(old);
+        merged.putAll(fields);
+        return merged;
+    }
+
+    private static Map<String, byte[]> bytes(Map<String, ByteIterator> values) {
+        Map<String, byte[]> fields = new LinkedHashMap<>();
+        values.forEach((name, value) -> fields.put(name, value.toArray()));
+        return fields;
+    }
+
+    /** The stock binding's order. */
+    private static double score(String key) {
+        return key.hashCode();
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    }
+
+    private void tellFirst(String operation, @Nullable String what) {
+        failures++;
+        if (failures == 1) {
+            tell(operation + " failed in thread " + threadNumber + " (further failures are only counted): " + what);
+        }
+    }
+
+    private static void tell(String line) {
+        System.err.println("varve: " + line);
+    }
+}
