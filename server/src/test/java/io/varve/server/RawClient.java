@@ -60,9 +60,11 @@ final class RawClient implements AutoCloseable {
         String head = line.substring(1);
         return switch (kind) {
             case '+', '-', ':', '_', ',', '#', '(' -> new RawReply(kind, head, List.of());
-            case '$', '=' -> head.equals("-1") ? new RawReply(kind, "-1 (null)", List.of())
+            case '$', '=' -> head.equals("-1")
+                    ? new RawReply(kind, "-1 (null)", List.of())
                     : new RawReply(kind, readBulk(Integer.parseInt(head)), List.of());
-            case '*', '~', '>' -> head.equals("-1") ? new RawReply(kind, "-1 (null)", List.of())
+            case '*', '~', '>' -> head.equals("-1")
+                    ? new RawReply(kind, "-1 (null)", List.of())
                     : new RawReply(kind, head, readElements(Integer.parseInt(head)));
             case '%' -> new RawReply(kind, head, readElements(2 * Integer.parseInt(head)));
             default -> throw new IOException("Not a reply: " + line);

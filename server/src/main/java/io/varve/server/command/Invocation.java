@@ -4,6 +4,7 @@ import java.util.Arrays;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
@@ -24,6 +25,8 @@ public final class Invocation implements Arguments {
     private final Cache cache;
     private final CacheSession session;
     private final Key spareKey = new Key();
+    private final Item item = new Item();
+    private final Item otherItem = new Item();
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable CommandSpec spec;
@@ -133,6 +136,16 @@ public final class Invocation implements Arguments {
     public Key keyInDatabase(int argumentIndex, int database) {
         session.bind(spareKey, database, argumentAddress(argumentIndex), argumentLength(argumentIndex));
         return spareKey;
+    }
+
+    /** A flyweight for the item that the command looks at, reused from command to command. */
+    public Item item() {
+        return item;
+    }
+
+    /** A second one, for a command that looks at two items at a time. */
+    public Item otherItem() {
+        return otherItem;
     }
 
     /** Takes over the run in which a large argument arrived; null if it lies in the read buffer. The taker releases it. */

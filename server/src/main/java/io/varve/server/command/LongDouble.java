@@ -21,6 +21,7 @@ record LongDouble(Kind kind, BigDecimal value) {
         FINITE, INFINITE, INVALID
     }
 
+    static final LongDouble ZERO = new LongDouble(Kind.FINITE, BigDecimal.ZERO);
     static final LongDouble INVALID = new LongDouble(Kind.INVALID, BigDecimal.ZERO);
     static final LongDouble INFINITE = new LongDouble(Kind.INFINITE, BigDecimal.ZERO);
 
@@ -175,7 +176,8 @@ record LongDouble(Kind kind, BigDecimal value) {
         }
         // Two or three bits more than are kept, so that the bits that are dropped decide the rounding.
         int shift = PRECISION_BITS + 2 - (numerator.bitLength() - denominator.bitLength());
-        BigInteger[] parts = shift >= 0 ? numerator.shiftLeft(shift).divideAndRemainder(denominator)
+        BigInteger[] parts = shift >= 0
+                ? numerator.shiftLeft(shift).divideAndRemainder(denominator)
                 : numerator.divideAndRemainder(denominator.shiftLeft(-shift));
         BigInteger quotient = parts[0];
         int drop = quotient.bitLength() - PRECISION_BITS;

@@ -1,0 +1,42 @@
+package io.varve.server.command;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+
+/**
+ * The ways in which a command looks for a key, by what they leave behind and what they reply if the key is not what the
+ * command needs. Immutable: static methods only.
+ */
+final class KeyLookup {
+    /** What a typed lookup found. */
+    enum Found {
+        MISSING, PRESENT,
+        /** The key holds another type; the error has been replied. */
+        WRONG_TYPE
+    }
+
+    private KeyLookup() {}
+
+    /** For a command that uses the value: counts a hit or a miss and renews the access clock. */
+    static Found find(Invocation call, Key key, Item item, ItemType type) {
+        if (!call.session().find(key, item)) {
+            return Found.MISSING;
+        }
+        if (item.type() != type) {
+            call.wrongType();
+            return Found.WRONG_TYPE;
+        }
+        return Found.PRESENT;
+    }
+
+    /** For a command that only asks about the key (EXISTS, TYPE, TTL): counts, but leaves the access clock. */
+    static boolean findUntouched(Invocation call, Key key, Item item) {
+        CacheSession session = call.session();
+        session.touching(false);
+        boolean found = session.find(key, item);
+        session.touching(!call.client().noTouch());
+        return found;
+    }
+}

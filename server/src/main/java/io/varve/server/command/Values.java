@@ -1,0 +1,24 @@
+package io.varve.server.command;
+
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ValueRun;
+
+/** How a string value is replied. Immutable: static methods only. */
+final class Values {
+    /** Shorter values are copied into the reply at once, whether they live in a run or not. */
+    private static final int COPIED_BYTES = 16 << 10;
+
+    private Values() {}
+
+    /** Replies an item's value: a large one goes out of its run without a copy. */
+    static void reply(Invocation call, Item item) {
+        if (item.valueLength() > COPIED_BYTES) {
+            ValueRun run = call.session().runOf(item);
+            if (run != null && run.length() == item.valueLength()) {
+                call.reply().bigBulk(run);
+                return;
+            }
+        }
+        call.reply().bulk(item.valueAddress(), item.valueLength());
+    }
+}
