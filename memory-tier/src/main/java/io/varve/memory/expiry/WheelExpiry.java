@@ -16,8 +16,8 @@ import java.util.function.Consumer;
  *   BASE 1 s, NUM_BUCKETS 4; the clock stands at 21 s
  *
  *   level 0, 1 s      | 24 | 21 | 22 | 23 |         21 s up to 25 s
- *   level 1, 4 s      |  8 |  9 |  6 |  7 |         24 s up to 40 s; times 6 is 24 s, 7 is 28 s ...
- *   level 2, 16 s     |  4 |  5 |  2 |  3 |         32 s up to 80 s
+ *   level 1, 4 s      |  8 |  - |  6 |  7 |         25 s up to 36 s; time 6 begins at 24 s
+ *   level 2, 16 s     |  4 |  - |  2 |  3 |         36 s up to 80 s; time 2 begins at 32 s
  *   ...
  *   waiting           { already past, or every bucket taken }
  * </pre>

@@ -65,7 +65,7 @@ final class FakeItems implements ExpiryOwner, Ticker {
             item.entry = expiry.move(item.entry, location, item.expireAtMillis, expireAtMillis, nowMillis);
             item.expireAtMillis = expireAtMillis;
         }
-        assertTrue(items.get(location).entry >= 0, "an entry id is not negative");
+        assertTrue(entryOf(location) >= 0, "an entry id is not negative");
     }
 
     /** As PERSIST or DEL. */
