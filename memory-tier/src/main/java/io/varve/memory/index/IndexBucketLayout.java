@@ -113,6 +113,11 @@ final class IndexBucketLayout {
         Memory.putUnsigned48(address + NEXT_OFFSET, bucket + 1);
     }
 
+    /** Whether all entries of this home bucket stand in it: no extension bucket, no overflow mark. */
+    static boolean isAlone(long address) {
+        return next(address) == NO_BUCKET && !overflowed(address);
+    }
+
     /** The lowest free slot, as the paper takes it, or {@link #SLOTS} if there is none. */
     static int freeSlot(long address) {
         return Integer.numberOfTrailingZeros(~valid(address));
@@ -133,5 +138,21 @@ final class IndexBucketLayout {
         int keep = ~(1 << slot);
         Memory.putByte(address + NUM_OFFSET, (byte) (Memory.getByte(address + NUM_OFFSET) & keep));
         Memory.putByte(address + FLAG_OFFSET, (byte) (Memory.getByte(address + FLAG_OFFSET) & keep));
+    }
+
+    /** The location of the first valid slot with this tag, or {@link Index#NONE}; a hint, read without the lock. */
+    static long peekLocation(long address, short tag) {
+        int slots = ScalarTagScanner.matches(Memory.peekLong(address), Memory.peekLong(address + Long.BYTES), tag);
+        if (slots == 0) {
+            return Index.NONE;
+        }
+        // Eight bytes that end where the location ends: a read from its start would leave the bucket at the last slot.
+        long end = address + LOCATIONS_OFFSET + (Integer.numberOfTrailingZeros(slots) + 1L) * LOCATION_BYTES;
+        return Memory.peekLong(end - Long.BYTES) >>> Long.SIZE - LOCATION_BYTES * Byte.SIZE;
+    }
+
+    /** The extension bucket's number, or {@link #NO_BUCKET}; a hint, read without the lock. */
+    static long peekNext(long address) {
+        return (Memory.peekLong(address + NEXT_OFFSET) & MAX_LOCATION) - 1;
     }
 }

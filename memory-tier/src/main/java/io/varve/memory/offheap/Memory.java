@@ -68,6 +68,14 @@ public final class Memory {
         return ALL.get(LONG, address);
     }
 
+    /**
+     * Reads ahead of use and without a lock, so never verified against the live ranges: the range may be given back
+     * meanwhile. SAFETY: it was handed out by {@link Regions}, which keeps it mapped; what is read may be stale or zero.
+     */
+    public static long peekLong(long address) {
+        return ALL.get(LONG, address);
+    }
+
     public static void putLong(long address, long value) {
         check(address, 8);
         ALL.set(LONG, address, value);

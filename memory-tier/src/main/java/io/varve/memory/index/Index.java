@@ -1,0 +1,446 @@
+package io.varve.memory.index;
+
+import java.util.function.Consumer;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * From the hash of a key to the location of its item: the two-level hash index. Guarded by the shard's lock, except
+ * {@link #touch} and {@link #suggest}.
+ *
+ * <p>The upper 48 bits of the hash choose the home bucket, the lower 16 are the tag that one vector operation looks for
+ * among seven slots (Redis++, section 4). {@link IndexTable} says where an entry may stand.
+ *
+ * <p>Growing and shrinking go through two tables, a few home buckets at a time: reads look in both, new entries go to
+ * the second. Home buckets are moved in ascending order, each with all its entries, so a home bucket below
+ * {@code rehashAt} has none left in the first table and is not looked for there. A hash is not stored: the
+ * {@link KeyVerifier} computes it again when an entry moves.
+ */
+public final class Index {
+    /** No entry. Location 0 is a valid one. */
+    public static final long NONE = -1;
+
+    /** Home buckets that an insertion moves: the second table is reached before it could fill up. */
+    private static final int BUCKETS_PER_INSERT = 2;
+    private static final int BUCKETS_PER_REMOVE = 1;
+    /** Entries of the overflow that one home bucket's step moves at most. */
+    private static final int OVERFLOW_PER_STEP = 32;
+    private static final double MAX_GROW_LOAD = 0.87;
+
+    private final KeyVerifier verifier;
+    private final TagScanner scanner;
+    private final Regions regions;
+    private final MemoryBudget budget;
+    private final double growLoad;
+
+    private IndexTable current;
+    /** The second table while a rehash is on its way. */
+    private @Nullable IndexTable target;
+    /** The first home bucket of the current table that is not moved yet. */
+    private long rehashAt;
+    private long size;
+
+    /** What the last successful find found: table, home bucket, and a slot's bucket or, if that is 0, a node. */
+    private IndexTable foundTable;
+    private long foundHome;
+    private long foundBucket;
+    private int foundSlot;
+
+    /** Swallows what {@link KeyVerifier#touch} returns. */
+    private long touched;
+
+    /**
+     * @param growLoad the share of used slots at which the index doubles, above 0, at most 0.87
+     * @throws CacheFullException if the budget has no room for the smallest table
+     */
+    public Index(KeyVerifier verifier, TagScanner scanner, Regions regions, MemoryBudget budget, double growLoad) {
+        if (!(growLoad > 0 && growLoad <= MAX_GROW_LOAD)) {
+            throw new IllegalArgumentException("The index grows at a load above 0 and at most " + MAX_GROW_LOAD
+                    + ", not " + growLoad);
+        }
+        this.verifier = verifier;
+        this.scanner = scanner;
+        this.regions = regions;
+        this.budget = budget;
+        this.growLoad = growLoad;
+        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, regions, budget, growLoad);
+        if (first == null) {
+            throw CacheFullException.INSTANCE;
+        }
+        current = first;
+        foundTable = first;
+    }
+
+    /** The location of the item with this key, or {@link #NONE}; remembers the slot. */
+    public long find(long hash, long keyAddress, int keyLength) {
+        if (target == null) {
+            return findIn(current, hash, keyAddress, keyLength);
+        }
+        return findInBoth(current, target, hash, keyAddress, keyLength);
+    }
+
+    /** Puts a location into the slot of the last successful find. No other change may have come in between. */
+    public void replaceFound(long location) {
+        assert inRange(location);
+        if (foundBucket == 0) {
+            foundTable.overflow.location(foundSlot, location);
+        } else {
+            IndexBucketLayout.location(foundBucket, foundSlot, location);
+        }
+    }
+
+    /** Removes the entry of the last successful find. No other change may have come in between. */
+    public void removeFound() {
+        if (foundBucket == 0) {
+            foundTable.removeOverflow(foundHome, foundSlot);
+        } else {
+            foundTable.remove(foundHome, foundBucket, foundSlot);
+        }
+        size--;
+        if (target != null || current.shrinkDue()) {
+            rehashStep(BUCKETS_PER_REMOVE);
+        }
+    }
+
+    /**
+     * Adds an entry whose key is known to be absent.
+     *
+     * @throws CacheFullException if it needs memory and the budget refuses; nothing is changed then
+     */
+    public void insert(long hash, long location) {
+        assert inRange(location);
+        if (target == null && current.growDue()) {
+            startRehash(current.buckets() * 2);
+        }
+        IndexTable table = target == null ? current : target;
+        if (!table.insert(hash, location)) {
+            throw CacheFullException.INSTANCE;
+        }
+        size++;
+        if (target != null) {
+            rehashStep(BUCKETS_PER_INSERT);
+        }
+    }
+
+    /** Puts a new location into the entry of this hash and location; false if there is none. Compares no key. */
+    public boolean replace(long hash, long oldLocation, long newLocation) {
+        boolean found = locate(hash, oldLocation);
+        if (found) {
+            replaceFound(newLocation);
+        }
+        return found;
+    }
+
+    /** Removes the entry of this hash and location; false if there is none. Compares no key. */
+    public boolean remove(long hash, long location) {
+        boolean found = locate(hash, location);
+        if (found) {
+            removeFound();
+        }
+        return found;
+    }
+
+    /** Whether there is an entry of this hash and location. Compares no key. */
+    public boolean contains(long hash, long location) {
+        return locate(hash, location);
+    }
+
+    public long size() {
+        return size;
+    }
+
+    /** The bytes that all tables and their overflow hold, as charged to the budget. */
+    public long bytes() {
+        return current.bytes() + (target == null ? 0 : target.bytes());
+    }
+
+    /** The slots of all tables; the overflow is not among them. */
+    public long slots() {
+        return current.slots() + (target == null ? 0 : target.slots());
+    }
+
+    public boolean rehashing() {
+        return target != null || current.growDue() || current.shrinkDue();
+    }
+
+    /**
+     * Moves some home buckets of a rehash on its way, or starts one that is due.
+     *
+     * @param buckets home buckets to move at most; a full one costs up to 14 hashes of keys
+     * @return whether there is more to do
+     */
+    public boolean rehashStep(int buckets) {
+        if (target == null) {
+            boolean due = current.growDue() && startRehash(current.buckets() * 2)
+                    || current.shrinkDue() && startRehash(current.buckets() / 2);
+            if (!due) {
+                return false;
+            }
+        }
+        IndexTable to = target;
+        if (to == null) {
+            return false;
+        }
+        long end = Math.min(current.buckets(), rehashAt + buckets);
+        long sum = touched;
+        if (rehashAt < end) {
+            sum += current.touchHome(rehashAt, verifier);
+        }
+        while (rehashAt < end) {
+            if (rehashAt + 1 < end) {
+                sum += current.touchHome(rehashAt + 1, verifier);
+            }
+            if (!current.moveHome(rehashAt, to, verifier, OVERFLOW_PER_STEP)) {
+                break;
+            }
+            rehashAt++;
+        }
+        touched = sum;
+        if (rehashAt == current.buckets()) {
+            endRehash(to);
+        }
+        return target != null || current.growDue() || current.shrinkDue();
+    }
+
+    /**
+     * Reads the index line of a hash ahead of its use. Needs no lock.
+     *
+     * @return to be consumed, so that the read stays; means nothing
+     */
+    public long touch(long hash) {
+        IndexTable table = current;
+        long line = Memory.peekLong(table.bucketAddress(IndexBucketLayout.home(hash, table.mask)));
+        IndexTable second = target;
+        return second == null
+                ? line
+                : line + Memory.peekLong(second.bucketAddress(IndexBucketLayout.home(hash, second.mask)));
+    }
+
+    /**
+     * A location whose tag is that of the hash, or {@link #NONE}. Needs no lock; a hint, which may be stale or, if the
+     * table's memory was given back meanwhile, no location at all: it must be checked before it is followed.
+     */
+    public long suggest(long hash) {
+        long location = suggestIn(current, hash);
+        if (location == NONE) {
+            IndexTable second = target;
+            if (second != null) {
+                return suggestIn(second, hash);
+            }
+        }
+        return location;
+    }
+
+    /**
+     * Visits all entries of one home bucket. An entry that is there during a whole walk, from cursor 0 until 0 is
+     * returned, is visited at least once, whatever is added, removed, moved or rehashed between the calls.
+     *
+     * <p>The cursor counts home buckets with its bits reversed, so that after a doubling or halving the buckets behind
+     * it are those that came from, or went into, buckets behind it. While there are two tables one call visits a home
+     * bucket of the smaller and all of the larger that it corresponds to.
+     *
+     * @return the next cursor; 0 at the end
+     */
+    public long scan(long cursor, LocationVisitor visitor) {
+        IndexTable second = target;
+        if (second == null) {
+            current.visitHome(cursor & current.mask, verifier, visitor);
+            return reverseIncrement(cursor, current.mask);
+        }
+        boolean growing = second.mask > current.mask;
+        IndexTable smaller = growing ? current : second;
+        IndexTable larger = growing ? second : current;
+        smaller.visitHome(cursor & smaller.mask, verifier, visitor);
+        long next = cursor;
+        do {
+            larger.visitHome(next & larger.mask, verifier, visitor);
+            next = reverseIncrement(next, larger.mask);
+        } while ((next & (smaller.mask ^ larger.mask)) != 0);
+        return next;
+    }
+
+    /**
+     * The location of an entry, each with the same probability, or {@link #NONE} if the spot chosen is empty: the caller
+     * tries again with other bits.
+     *
+     * @param random 64 random bits
+     */
+    public long sample(long random) {
+        long spots = current.spots();
+        IndexTable second = target;
+        long spot = Math.unsignedMultiplyHigh(random, second == null ? spots : spots + second.spots());
+        return second == null || spot < spots ? current.locationAt(spot) : second.locationAt(spot - spots);
+    }
+
+    /** Gives all memory back. Only {@link #touch} and {@link #suggest} may be called afterwards. */
+    public void release() {
+        current.release();
+        if (target != null) {
+            target.release();
+        }
+        size = 0;
+    }
+
+    /** Walks everything and reports whatever contradicts the structure. Far too slow for the request's way. */
+    public void checkIntegrity(Consumer<String> problems) {
+        IndexIntegrity integrity = new IndexIntegrity(verifier, problems);
+        long entries = integrity.check(current, target == null ? 0 : rehashAt, "current");
+        if (target != null) {
+            entries += integrity.check(target, 0, "target");
+        }
+        if (entries != size) {
+            problems.accept("size is " + size + ", but " + entries + " entries stand in the tables");
+        }
+    }
+
+    /** How the entries stand. Walks everything. */
+    public IndexShape shape() {
+        IndexShape shape = IndexShape.of(current);
+        return target == null ? shape : shape.plus(IndexShape.of(target));
+    }
+
+    private long findInBoth(IndexTable from, IndexTable to, long hash, long keyAddress, int keyLength) {
+        if (IndexBucketLayout.home(hash, from.mask) >= rehashAt) {
+            long location = findIn(from, hash, keyAddress, keyLength);
+            if (location != NONE) {
+                return location;
+            }
+        }
+        return findIn(to, hash, keyAddress, keyLength);
+    }
+
+    private long findIn(IndexTable table, long hash, long keyAddress, int keyLength) {
+        long home = IndexBucketLayout.home(hash, table.mask);
+        long bucket = table.bucketAddress(home);
+        long location = findInBucket(bucket, IndexBucketLayout.tag(hash), keyAddress, keyLength);
+        if (location == NONE) {
+            return IndexBucketLayout.isAlone(bucket) ? NONE : findBeyondHome(table, home, hash, keyAddress, keyLength);
+        }
+        foundTable = table;
+        foundHome = home;
+        return location;
+    }
+
+    private long findBeyondHome(IndexTable table, long home, long hash, long keyAddress, int keyLength) {
+        foundTable = table;
+        foundHome = home;
+        long bucket = table.bucketAddress(home);
+        long extension = IndexBucketLayout.next(bucket);
+        if (extension != IndexBucketLayout.NO_BUCKET) {
+            long location = findInBucket(table.bucketAddress(extension), IndexBucketLayout.tag(hash), keyAddress,
+                    keyLength);
+            if (location != NONE) {
+                return location;
+            }
+        }
+        if (!IndexBucketLayout.overflowed(bucket)) {
+            return NONE;
+        }
+        int node = table.overflow.find(hash, keyAddress, keyLength, verifier);
+        if (node == Overflow.NONE) {
+            return NONE;
+        }
+        foundBucket = 0;
+        foundSlot = node;
+        return table.overflow.location(node);
+    }
+
+    private long findInBucket(long bucket, short tag, long keyAddress, int keyLength) {
+        for (int left = scanner.matches(bucket, tag); left != 0; left &= left - 1) {
+            int slot = Integer.numberOfTrailingZeros(left);
+            long location = IndexBucketLayout.location(bucket, slot);
+            if (verifier.matches(location, keyAddress, keyLength)) {
+                foundBucket = bucket;
+                foundSlot = slot;
+                return location;
+            }
+        }
+        return NONE;
+    }
+
+    /** Like find, but by location. */
+    private boolean locate(long hash, long location) {
+        IndexTable second = target;
+        return locateIn(current, hash, location) || second != null && locateIn(second, hash, location);
+    }
+
+    private boolean locateIn(IndexTable table, long hash, long location) {
+        long home = IndexBucketLayout.home(hash, table.mask);
+        long bucket = table.bucketAddress(home);
+        short tag = IndexBucketLayout.tag(hash);
+        foundTable = table;
+        foundHome = home;
+        if (locateInBucket(bucket, tag, location)) {
+            return true;
+        }
+        long extension = IndexBucketLayout.next(bucket);
+        if (extension != IndexBucketLayout.NO_BUCKET && locateInBucket(table.bucketAddress(extension), tag, location)) {
+            return true;
+        }
+        if (!IndexBucketLayout.overflowed(bucket)) {
+            return false;
+        }
+        foundBucket = 0;
+        foundSlot = table.overflow.locate(hash, location);
+        return foundSlot != Overflow.NONE;
+    }
+
+    private boolean locateInBucket(long bucket, short tag, long location) {
+        for (int left = scanner.matches(bucket, tag); left != 0; left &= left - 1) {
+            int slot = Integer.numberOfTrailingZeros(left);
+            if (IndexBucketLayout.location(bucket, slot) == location) {
+                foundBucket = bucket;
+                foundSlot = slot;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static long suggestIn(IndexTable table, long hash) {
+        long bucket = table.bucketAddress(IndexBucketLayout.home(hash, table.mask));
+        short tag = IndexBucketLayout.tag(hash);
+        long location = IndexBucketLayout.peekLocation(bucket, tag);
+        if (location != NONE) {
+            return location;
+        }
+        // SAFETY: what is read here may be anything, so a number beyond the table is not followed.
+        long extension = IndexBucketLayout.peekNext(bucket);
+        if (extension < 0 || extension > table.mask) {
+            return NONE;
+        }
+        return IndexBucketLayout.peekLocation(table.bucketAddress(extension), tag);
+    }
+
+    private boolean startRehash(long buckets) {
+        IndexTable opened = IndexTable.open(buckets, regions, budget, growLoad);
+        if (opened == null) {
+            return false;
+        }
+        rehashAt = 0;
+        target = opened;
+        return true;
+    }
+
+    private void endRehash(IndexTable to) {
+        assert current.used() == 0 && current.overflow.count() == 0;
+        IndexTable old = current;
+        current = to;
+        target = null;
+        rehashAt = 0;
+        foundTable = to;
+        old.release();
+    }
+
+    private static long reverseIncrement(long cursor, long mask) {
+        return Long.reverse(Long.reverse(cursor | ~mask) + 1);
+    }
+
+    private static boolean inRange(long location) {
+        return location >= 0 && location <= IndexBucketLayout.MAX_LOCATION;
+    }
+}

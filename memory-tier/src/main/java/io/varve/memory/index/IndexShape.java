@@ -1,0 +1,38 @@
+package io.varve.memory.index;
+
+/**
+ * How the entries of an index stand: what a lookup costs follows from it. Immutable.
+ *
+ * @param buckets index buckets of all tables
+ * @param inHome entries found with one line
+ * @param inExtension entries found with two
+ * @param inOverflow entries found in an overflow
+ * @param extended home buckets with an extension bucket: a miss there reads two lines
+ * @param overflowed home buckets whose misses ask the overflow
+ */
+public record IndexShape(long buckets, long inHome, long inExtension, long inOverflow, long extended, long overflowed) {
+    static IndexShape of(IndexTable table) {
+        long inHome = 0;
+        long inExtension = 0;
+        long extended = 0;
+        long overflowed = 0;
+        for (long b = 0; b < table.buckets(); b++) {
+            long bucket = table.bucketAddress(b);
+            inHome += Integer.bitCount(IndexBucketLayout.natives(bucket));
+            inExtension += Integer.bitCount(IndexBucketLayout.foreigners(bucket));
+            extended += IndexBucketLayout.next(bucket) == IndexBucketLayout.NO_BUCKET ? 0 : 1;
+            overflowed += IndexBucketLayout.overflowed(bucket) ? 1 : 0;
+        }
+        return new IndexShape(table.buckets(), inHome, inExtension, table.overflow.count(), extended, overflowed);
+    }
+
+    IndexShape plus(IndexShape other) {
+        return new IndexShape(buckets + other.buckets, inHome + other.inHome, inExtension + other.inExtension,
+                inOverflow + other.inOverflow, extended + other.extended, overflowed + other.overflowed);
+    }
+
+    /** Entries of all places. */
+    public long entries() {
+        return inHome + inExtension + inOverflow;
+    }
+}

@@ -1,0 +1,354 @@
+package io.varve.memory.index;
+
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One table of index buckets with its overflow. Guarded by the shard's lock; address and mask are final, so that a
+ * reader without the lock which holds the object sees a pair that fits.
+ *
+ * <p>Where an entry can stand, in the order in which room is sought: its home bucket, as a native; the home's extension
+ * bucket, one of five by quadratic probing, chosen with the fewest used slots when it is first needed and kept while
+ * entries may stand there; that same bucket after its natives were displaced along their own extension buckets; the
+ * overflow. So a lookup reads at most two index buckets, and the overflow only where the home bucket bears the mark.
+ *
+ * <p>The paper rehashes where displacement fails. At a load of 0.87 seven slots hold 6.1 entries in the mean, and one
+ * home bucket in some hundreds has more than the 14 that it and its extension can hold: a large table would double long
+ * before it is full, and keys chosen to meet in one home bucket would double it without end. Hence the overflow.
+ */
+final class IndexTable {
+    static final int MIN_BUCKETS = (int) (Regions.MIN_BYTES / IndexBucketLayout.BUCKET_BYTES);
+    /** The most buckets on the way of a displacement. Longer ones hardly ever succeed and cost a cache miss each. */
+    static final int MAX_DISPLACEMENTS = 8;
+    private static final int[] PROBES = {1, 4, 9, 16, 25};
+    /** Overflow counts towards the load up to this share of the slots, so that chosen keys cannot make it grow. */
+    private static final int OVERFLOW_SHARE = 32;
+
+    final long address;
+    final long mask;
+    final Overflow overflow;
+    private final Regions regions;
+    private final MemoryBudget budget;
+    private final long growAt;
+    private final long shrinkBelow;
+    private final long[] path = new long[MAX_DISPLACEMENTS + 1];
+    /** Used slots of all buckets, without the overflow. */
+    private long used;
+
+    private IndexTable(long address, long buckets, Regions regions, MemoryBudget budget, double growLoad) {
+        this.address = address;
+        this.mask = buckets - 1;
+        this.regions = regions;
+        this.budget = budget;
+        this.overflow = new Overflow(mask, regions, budget);
+        this.growAt = (long) (buckets * IndexBucketLayout.SLOTS * growLoad);
+        this.shrinkBelow = buckets <= MIN_BUCKETS ? 0 : growAt / 4;
+    }
+
+    /** A table of a power of two of buckets, all empty; null if its memory is refused. */
+    static @Nullable IndexTable open(long buckets, Regions regions, MemoryBudget budget, double growLoad) {
+        long bytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
+        if (!budget.tryCharge(bytes)) {
+            return null;
+        }
+        long address = regions.allocate(bytes);
+        if (address == 0) {
+            budget.release(bytes);
+            return null;
+        }
+        return new IndexTable(address, buckets, regions, budget, growLoad);
+    }
+
+    /** Gives all memory back. It stays mapped, so a stale read of a line is harmless. */
+    void release() {
+        overflow.release();
+        regions.free(address, tableBytes());
+        budget.release(tableBytes());
+        used = 0;
+    }
+
+    long buckets() {
+        return mask + 1;
+    }
+
+    long slots() {
+        return buckets() * IndexBucketLayout.SLOTS;
+    }
+
+    long used() {
+        return used;
+    }
+
+    long bytes() {
+        return tableBytes() + overflow.bytes();
+    }
+
+    private long tableBytes() {
+        return buckets() << IndexBucketLayout.BUCKET_SHIFT;
+    }
+
+    boolean growDue() {
+        return load() >= growAt;
+    }
+
+    boolean shrinkDue() {
+        return load() < shrinkBelow;
+    }
+
+    private long load() {
+        return used + Math.min(overflow.count(), slots() / OVERFLOW_SHARE);
+    }
+
+    long bucketAddress(long bucket) {
+        return IndexBucketLayout.address(address, bucket);
+    }
+
+    /** Adds an entry; false, and nothing changed, if it needs memory that is refused. */
+    boolean insert(long hash, long location) {
+        long home = IndexBucketLayout.home(hash, mask);
+        long bucket = bucketAddress(home);
+        int slot = IndexBucketLayout.freeSlot(bucket);
+        if (slot < IndexBucketLayout.SLOTS) {
+            IndexBucketLayout.put(bucket, slot, IndexBucketLayout.tag(hash), location, true);
+            used++;
+            return true;
+        }
+        return insertBeyondHome(home, bucket, hash, location);
+    }
+
+    private boolean insertBeyondHome(long home, long bucket, long hash, long location) {
+        long extension = IndexBucketLayout.next(bucket);
+        if (extension == IndexBucketLayout.NO_BUCKET) {
+            extension = leastUsed(home);
+        }
+        long extensionAddress = bucketAddress(extension);
+        if (IndexBucketLayout.freeSlot(extensionAddress) < IndexBucketLayout.SLOTS || displace(extension, home)) {
+            IndexBucketLayout.next(bucket, extension);
+            IndexBucketLayout.put(extensionAddress, IndexBucketLayout.freeSlot(extensionAddress),
+                    IndexBucketLayout.tag(hash), location, false);
+            used++;
+            return true;
+        }
+        if (!overflow.add(hash, location)) {
+            return false;
+        }
+        IndexBucketLayout.overflowed(bucket, true);
+        return true;
+    }
+
+    /** Of the five candidates for an extension bucket the first with the fewest used slots. */
+    private long leastUsed(long home) {
+        long best = IndexBucketLayout.NO_BUCKET;
+        int fewest = IndexBucketLayout.SLOTS + 1;
+        for (int probe : PROBES) {
+            long candidate = home + probe & mask;
+            int usedSlots = IndexBucketLayout.usedSlots(bucketAddress(candidate));
+            if (usedSlots < fewest) {
+                fewest = usedSlots;
+                best = candidate;
+            }
+        }
+        return best;
+    }
+
+    static boolean isProbeOf(long home, long extension, long mask) {
+        for (int probe : PROBES) {
+            if ((home + probe & mask) == extension) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Makes a slot free in a full bucket by moving a native of it to its extension bucket, of which a native goes to its
+     * extension bucket, and so on. Changes nothing if that does not end within the bound.
+     *
+     * <p>The way is walked first and moved along backwards. Each step depends on the bucket alone, so a way that comes
+     * back to itself never ends at a free slot: one that ends has no bucket twice.
+     *
+     * @param home the home bucket for which room is made. INVARIANT: it is not on the way, because its extension bucket
+     *            may not be recorded yet
+     */
+    private boolean displace(long bucket, long home) {
+        path[0] = bucket;
+        for (int depth = 0; depth < MAX_DISPLACEMENTS; depth++) {
+            long from = bucketAddress(path[depth]);
+            if (path[depth] == home || IndexBucketLayout.natives(from) == 0) {
+                return false;
+            }
+            long to = IndexBucketLayout.next(from);
+            if (to == IndexBucketLayout.NO_BUCKET) {
+                to = leastUsed(path[depth]);
+            }
+            path[depth + 1] = to;
+            if (to != home && IndexBucketLayout.usedSlots(bucketAddress(to)) < IndexBucketLayout.SLOTS) {
+                moveAlong(depth);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void moveAlong(int last) {
+        for (int depth = last; depth >= 0; depth--) {
+            long from = bucketAddress(path[depth]);
+            long to = bucketAddress(path[depth + 1]);
+            int slot = Integer.numberOfTrailingZeros(IndexBucketLayout.natives(from));
+            IndexBucketLayout.put(to, IndexBucketLayout.freeSlot(to), IndexBucketLayout.tag(from, slot),
+                    IndexBucketLayout.location(from, slot), false);
+            IndexBucketLayout.clear(from, slot);
+            IndexBucketLayout.next(from, path[depth + 1]);
+        }
+    }
+
+    /** Empties a slot, and fills it again from the overflow if the home bucket has entries there. */
+    void remove(long home, long bucket, int slot) {
+        IndexBucketLayout.clear(bucket, slot);
+        used--;
+        long homeAddress = bucketAddress(home);
+        if (IndexBucketLayout.overflowed(homeAddress)) {
+            int node = overflow.firstOfHome(home);
+            if (node != Overflow.NONE) {
+                IndexBucketLayout.put(bucket, slot, IndexBucketLayout.tag(overflow.hash(node)), overflow.location(node),
+                        bucket == homeAddress);
+                used++;
+                removeOverflow(home, node);
+            }
+        }
+        if (bucket != homeAddress && IndexBucketLayout.foreigners(bucket) == 0) {
+            IndexBucketLayout.next(homeAddress, IndexBucketLayout.NO_BUCKET);
+        }
+    }
+
+    /** Removes an entry of the overflow, and the home bucket's mark with the last. */
+    void removeOverflow(long home, int node) {
+        overflow.remove(node);
+        if (overflow.firstOfHome(home) == Overflow.NONE) {
+            IndexBucketLayout.overflowed(bucketAddress(home), false);
+        }
+    }
+
+    /**
+     * Reads the items of a home bucket ahead of {@link #moveHome}.
+     *
+     * @return to be consumed, so that the reads stay
+     */
+    long touchHome(long home, KeyVerifier verifier) {
+        long bucket = bucketAddress(home);
+        long sum = touch(bucket, IndexBucketLayout.natives(bucket), verifier);
+        long extension = IndexBucketLayout.next(bucket);
+        if (extension != IndexBucketLayout.NO_BUCKET) {
+            long extensionAddress = bucketAddress(extension);
+            sum += touch(extensionAddress, IndexBucketLayout.foreigners(extensionAddress), verifier);
+        }
+        return sum;
+    }
+
+    private static long touch(long bucket, int slots, KeyVerifier verifier) {
+        long sum = 0;
+        for (int left = slots; left != 0; left &= left - 1) {
+            sum += verifier.touch(IndexBucketLayout.location(bucket, Integer.numberOfTrailingZeros(left)));
+        }
+        return sum;
+    }
+
+    /**
+     * Moves the entries of a home bucket to another table, wherever they stand.
+     *
+     * @param overflowLimit how many entries of the overflow are moved at most, so that a step stays short even if there
+     *            are many
+     * @return whether all are moved; false too if the other table's memory is refused. The rest stays findable here
+     */
+    boolean moveHome(long home, IndexTable to, KeyVerifier verifier, int overflowLimit) {
+        long bucket = bucketAddress(home);
+        for (int left = IndexBucketLayout.natives(bucket); left != 0; left &= left - 1) {
+            int slot = Integer.numberOfTrailingZeros(left);
+            long location = IndexBucketLayout.location(bucket, slot);
+            if (!moveSlot(bucket, slot, verifier.hashOf(location), location, to)) {
+                return false;
+            }
+        }
+        return moveExtension(home, bucket, to, verifier) && moveOverflow(home, to, overflowLimit);
+    }
+
+    private boolean moveExtension(long home, long bucket, IndexTable to, KeyVerifier verifier) {
+        long extension = IndexBucketLayout.next(bucket);
+        if (extension == IndexBucketLayout.NO_BUCKET) {
+            return true;
+        }
+        long extensionAddress = bucketAddress(extension);
+        for (int left = IndexBucketLayout.foreigners(extensionAddress); left != 0; left &= left - 1) {
+            int slot = Integer.numberOfTrailingZeros(left);
+            long location = IndexBucketLayout.location(extensionAddress, slot);
+            long hash = verifier.hashOf(location);
+            if (IndexBucketLayout.home(hash, mask) == home
+                    && !moveSlot(extensionAddress, slot, hash, location, to)) {
+                return false;
+            }
+        }
+        IndexBucketLayout.next(bucket, IndexBucketLayout.NO_BUCKET);
+        return true;
+    }
+
+    private boolean moveSlot(long bucket, int slot, long hash, long location, IndexTable to) {
+        if (!to.insert(hash, location)) {
+            return false;
+        }
+        IndexBucketLayout.clear(bucket, slot);
+        used--;
+        return true;
+    }
+
+    private boolean moveOverflow(long home, IndexTable to, int limit) {
+        for (int moved = 0; IndexBucketLayout.overflowed(bucketAddress(home)); moved++) {
+            int node = overflow.firstOfHome(home);
+            if (moved == limit || !to.insert(overflow.hash(node), overflow.location(node))) {
+                return false;
+            }
+            removeOverflow(home, node);
+        }
+        return true;
+    }
+
+    /** Visits the entries of a home bucket, wherever they stand. */
+    void visitHome(long home, KeyVerifier verifier, LocationVisitor visitor) {
+        long bucket = bucketAddress(home);
+        for (int left = IndexBucketLayout.natives(bucket); left != 0; left &= left - 1) {
+            visitor.visit(IndexBucketLayout.location(bucket, Integer.numberOfTrailingZeros(left)));
+        }
+        long extension = IndexBucketLayout.next(bucket);
+        if (extension != IndexBucketLayout.NO_BUCKET) {
+            long extensionAddress = bucketAddress(extension);
+            for (int left = IndexBucketLayout.foreigners(extensionAddress); left != 0; left &= left - 1) {
+                long location = IndexBucketLayout.location(extensionAddress, Integer.numberOfTrailingZeros(left));
+                if (IndexBucketLayout.home(verifier.hashOf(location), mask) == home) {
+                    visitor.visit(location);
+                }
+            }
+        }
+        if (IndexBucketLayout.overflowed(bucket)) {
+            for (int node = overflow.firstOfHome(home); node != Overflow.NONE; node = overflow.nextOfHome(node, home)) {
+                visitor.visit(overflow.location(node));
+            }
+        }
+    }
+
+    /** How many spots a sample of this table chooses among: its slots and the nodes of its overflow. */
+    long spots() {
+        return slots() + overflow.top();
+    }
+
+    /** The location at a spot, or {@link Index#NONE} if it is empty. */
+    long locationAt(long spot) {
+        if (spot >= slots()) {
+            int node = (int) (spot - slots()) + 1;
+            return overflow.live(node) ? overflow.location(node) : Index.NONE;
+        }
+        long bucket = bucketAddress(spot / IndexBucketLayout.SLOTS);
+        int slot = (int) (spot % IndexBucketLayout.SLOTS);
+        boolean valid = (IndexBucketLayout.valid(bucket) & 1 << slot) != 0;
+        return valid ? IndexBucketLayout.location(bucket, slot) : Index.NONE;
+    }
+}
