@@ -1,0 +1,204 @@
+package io.varve.memory.segment;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.varve.memory.item.ItemType;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class LargeItemsTest {
+    private static final int MEBIBYTE = 1 << 20;
+    private static final int PAGE = 4096;
+
+    private final MemoryBudget budget = new MemoryBudget(600L * MEBIBYTE);
+    private final SegmentPool pool = new SegmentPool(new Regions(), budget, MEBIBYTE, 4096);
+    private final LargeItems items = pool.largeItems();
+
+    @AfterEach
+    void nothingIsLeft() {
+        assertThat(items.count()).isZero();
+        assertThat(items.chargedBytes()).isZero();
+        assertThat(budget.chargedBytes()).isZero();
+        pool.close();
+    }
+
+    @Test
+    void itemLiesRightBeforeItsValue() {
+        LargeRun run = allocate(100, 10_000);
+        int headerSize = ItemLayout.headerSize(20, 10_000, true, false);
+        long location = items.adopt(run, run.address() - headerSize - 20);
+        assertThat(Location.isLarge(location)).isTrue();
+        long address = pool.address(location);
+        ItemLayout.write(address, ItemType.STRING, 0, 0, 20, 10_000, 10_000, true, 0);
+        assertThat(ItemLayout.valueAddress(address)).isEqualTo(run.address());
+        assertThat(items.run(location)).isSameAs(run);
+        assertThat(run.length()).isEqualTo(10_000);
+        run.length(9_000);
+        assertThat(run.length()).isEqualTo(9_000);
+        assertThat(run.capacity()).isEqualTo(10_000);
+        items.release(location);
+        assertThatThrownBy(() -> items.run(location)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void onlyThePagesAreCharged() {
+        LargeRun run = allocate(1, 3 * PAGE);
+        assertThat(budget.chargedBytes()).isEqualTo(4 * PAGE);
+        run.release();
+        run = allocate(PAGE, 16 * PAGE);
+        assertThat(budget.chargedBytes()).as("17 pages, though the region has 32").isEqualTo(17 * PAGE);
+        run.release();
+    }
+
+    @Test
+    void refusedWithoutCharge() {
+        budget.limit(10 * PAGE);
+        assertThat(items.allocate(0, 10 * PAGE + 1)).isNull();
+        assertThat(budget.chargedBytes()).isZero();
+        allocate(0, 10 * PAGE).release();
+    }
+
+    @Test
+    void largestValueOfRedisWorks() {
+        int length = 512 * MEBIBYTE;
+        LargeRun run = allocate(4096, length);
+        Memory.putLong(run.address(), 1);
+        Memory.putLong(run.address() + length - 8, 2);
+        long location = items.adopt(run, run.address() - 3 - ItemLayout.headerSize(3, length, true, false));
+        long address = pool.address(location);
+        ItemLayout.write(address, ItemType.STRING, 0, 0, 3, length, length, true, 0);
+        assertThat(ItemLayout.valueLength(address)).isEqualTo(length);
+        assertThat(Memory.getLong(ItemLayout.valueAddress(address) + length - 8)).isEqualTo(2);
+        assertThat(budget.chargedBytes()).isEqualTo(4096L + length);
+        items.release(location);
+    }
+
+    @Test
+    void memoryStaysWhileAReplyHoldsIt() {
+        LargeRun run = allocate(64, 5000);
+        Memory.putLong(run.address(), 42);
+        long location = items.adopt(run, run.address() - 64);
+        run.retain();
+        items.release(location);
+        assertThat(items.count()).isZero();
+        assertThat(budget.chargedBytes()).isEqualTo(2 * PAGE);
+        assertThat(Memory.getLong(run.address())).isEqualTo(42);
+        run.release();
+        assertThat(budget.chargedBytes()).isZero();
+        assertThatThrownBy(() -> Memory.getLong(run.address())).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(run::release).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void aReleasedRunCannotBeHeldAgain() {
+        LargeRun run = allocate(64, 5000);
+        run.release();
+        assertThatThrownBy(run::retain).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void numbersAreUsedAgainAndTheTableGrows() {
+        Set<Long> locations = new HashSet<>();
+        for (int i = 0; i < 100; i++) {
+            LargeRun run = allocate(64, 100);
+            Memory.putLong(run.address(), i);
+            assertThat(locations.add(items.adopt(run, run.address() - 64))).isTrue();
+        }
+        assertThat(items.count()).isEqualTo(100);
+        Set<Long> values = new HashSet<>();
+        for (long location : locations) {
+            values.add(Memory.getLong(items.run(location).address()));
+            items.release(location);
+        }
+        assertThat(values).hasSize(100);
+        for (int i = 0; i < 100; i++) {
+            LargeRun run = allocate(64, 100);
+            long location = items.adopt(run, run.address() - 64);
+            assertThat(locations).as("a number that was free").contains(location);
+            if (i % 2 == 0) {
+                items.release(location);
+            } else {
+                locations.remove(location);
+                kept.add(location);
+            }
+        }
+        for (long location : kept) {
+            items.release(location);
+        }
+    }
+
+    private final Set<Long> kept = new HashSet<>();
+
+    @Test
+    void concurrentHoldersReleaseExactlyOnce() throws InterruptedException {
+        int rounds = 200;
+        int threadCount = 4;
+        AtomicInteger faults = new AtomicInteger();
+        for (int round = 0; round < rounds; round++) {
+            LargeRun run = allocate(64, 5000);
+            Memory.putLong(run.address(), round);
+            long location = items.adopt(run, run.address() - 64);
+            Thread[] threads = new Thread[threadCount];
+            for (int t = 0; t < threadCount; t++) {
+                // As under the shard's lock: the table still holds it.
+                run.retain();
+                long expected = round;
+                threads[t] = new Thread(() -> {
+                    for (int i = 0; i < 50; i++) {
+                        run.retain();
+                        if (Memory.getLong(run.address()) != expected) {
+                            faults.incrementAndGet();
+                        }
+                        run.release();
+                    }
+                    run.release();
+                });
+                threads[t].start();
+            }
+            items.release(location);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(budget.chargedBytes()).isZero();
+        }
+        assertThat(faults).hasValue(0);
+    }
+
+    @Test
+    void concurrentItemsNeverShareMemoryOrNumber() throws InterruptedException {
+        AtomicInteger faults = new AtomicInteger();
+        Thread[] threads = new Thread[4];
+        for (int t = 0; t < threads.length; t++) {
+            int mark = t + 1;
+            threads[t] = new Thread(() -> {
+                for (int i = 0; i < 500; i++) {
+                    LargeRun run = allocate(64, 5000);
+                    Memory.putLong(run.address(), mark);
+                    long location = items.adopt(run, run.address() - 64);
+                    if (items.run(location) != run || Memory.getLong(run.address()) != mark) {
+                        faults.incrementAndGet();
+                    }
+                    items.release(location);
+                }
+            });
+            threads[t].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(faults).hasValue(0);
+    }
+
+    private LargeRun allocate(int headRoom, int valueLength) {
+        return requireNonNull(items.allocate(headRoom, valueLength), "refused");
+    }
+}

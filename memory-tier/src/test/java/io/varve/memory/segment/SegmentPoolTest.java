@@ -1,0 +1,225 @@
+package io.varve.memory.segment;
+
+import java.util.HashSet;
+import java.util.Set;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class SegmentPoolTest {
+    private static final int SIZE = 8192;
+
+    private final MemoryBudget budget = new MemoryBudget(20 * SIZE);
+    private final SegmentPool pool = new SegmentPool(new Regions(), budget, 40L * SIZE, SIZE);
+
+    @AfterEach
+    void close() {
+        pool.close();
+        assertThat(budget.chargedBytes()).isZero();
+    }
+
+    @Test
+    void segmentsAreApartAndZero() {
+        Set<Integer> ids = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            int id = pool.acquire();
+            assertThat(ids.add(id)).isTrue();
+            assertThat(pool.segmentAddress(id)).isEqualTo(pool.segmentAddress(0) + (long) id * SIZE);
+            assertThat(pool.address(Location.of(id, 100))).isEqualTo(pool.segmentAddress(id) + 100);
+            assertThat(Memory.getLong(pool.segmentAddress(id))).isZero();
+            Memory.fill(pool.segmentAddress(id), SIZE, (byte) 1);
+        }
+        assertThat(pool.segmentsInUse()).isEqualTo(20);
+        assertThat(pool.bytes()).isEqualTo(20L * SIZE).isEqualTo(budget.chargedBytes());
+    }
+
+    @Test
+    void refusedByTheBudget() {
+        take(20);
+        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        budget.limit(21 * SIZE);
+        assertThat(pool.acquire()).isNotEqualTo(SegmentPool.NONE);
+    }
+
+    @Test
+    void refusedWhenAddressSpaceEnds() {
+        budget.limit(1000 * SIZE);
+        take(40);
+        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(budget.chargedBytes()).isEqualTo(40L * SIZE);
+        pool.free(7);
+        assertThat(pool.acquire()).isEqualTo(7);
+    }
+
+    @Test
+    void freedSegmentIsTheNextAndStaysCharged() {
+        take(3);
+        pool.free(1);
+        assertThat(pool.segmentsFree()).isEqualTo(1);
+        assertThat(budget.chargedBytes()).isEqualTo(3L * SIZE);
+        assertThat(pool.acquire()).isEqualTo(1);
+        assertThat(pool.segmentsFree()).isZero();
+    }
+
+    @Test
+    void trimGivesBackWhatWasFreeSinceTheLastCallButAFew() {
+        take(20);
+        write(20);
+        free(20);
+        assertThat(pool.trim()).as("free for less than one round").isZero();
+        assertThat(pool.trim()).isEqualTo((20L - SegmentPool.KEEP_RETAINED) * SIZE);
+        assertThat(pool.segmentsFree()).isEqualTo(SegmentPool.KEEP_RETAINED);
+        assertThat(budget.chargedBytes()).isEqualTo((long) SegmentPool.KEEP_RETAINED * SIZE);
+        assertThat(pool.trim()).isZero();
+        int bare = 0;
+        for (int id = 0; id < 20; id++) {
+            bare += Memory.getLong(pool.segmentAddress(id)) == 0 ? 1 : 0;
+        }
+        assertThat(bare).as("segments whose pages went back").isEqualTo(20 - SegmentPool.KEEP_RETAINED);
+        take(20);
+        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+    }
+
+    @Test
+    void trimKeepsWhatWasNeededInBetween() {
+        take(20);
+        free(20);
+        pool.trim();
+        take(15);
+        for (int i = 0; i < 15; i++) {
+            pool.free(anyInUse());
+        }
+        assertThat(pool.trim()).as("only 5 were never needed").isEqualTo((5L - SegmentPool.KEEP_RETAINED) * SIZE);
+    }
+
+    @Test
+    void loweredLimitTakesAllThatIsFreeAndStopsNewOnes() {
+        take(20);
+        for (int id = 0; id < 10; id++) {
+            pool.free(id);
+        }
+        budget.limit(5 * SIZE);
+        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.trim()).isEqualTo(10L * SIZE);
+        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.segmentsFree()).isZero();
+    }
+
+    @Test
+    void giveBackMakesRoomForOthersAtOnce() {
+        take(20);
+        free(8);
+        assertThat(pool.giveBack(1)).isEqualTo(SIZE);
+        assertThat(pool.giveBack(2 * SIZE + 1)).isEqualTo(3L * SIZE);
+        assertThat(budget.leftBytes()).isEqualTo(4L * SIZE);
+        assertThat(pool.giveBack(Long.MAX_VALUE / 2)).isEqualTo(4L * SIZE);
+        assertThat(pool.giveBack(SIZE)).isZero();
+        assertThat(pool.bytes()).isEqualTo(12L * SIZE);
+    }
+
+    @Test
+    void reserveIsForCleaning() {
+        pool.cleaningReserve(2);
+        take(18);
+        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquireForCleaning()).isNotEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquireForCleaning()).isNotEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquireForCleaning()).isEqualTo(SegmentPool.NONE);
+    }
+
+    @Test
+    void everyAddressOfTheReservationCanBeReadAtAnyTime() {
+        take(10);
+        write(10);
+        free(10);
+        pool.trim();
+        pool.trim();
+        long end = pool.segmentAddress(0) + pool.reservedBytes();
+        long sum = 0;
+        for (long address = pool.segmentAddress(0); address < end; address += 8) {
+            sum += Memory.getLong(address);
+        }
+        assertThat(sum).as("what is left in the retained ones").isNotZero();
+    }
+
+    @Test
+    void sizesThatDoNotFitAreRefusedWithTheLever() {
+        assertThatThrownBy(() -> new SegmentPool(new Regions(), budget, 1L << 40, 4096))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("33554430")
+                .hasMessageContaining("segment-size");
+        assertThatThrownBy(() -> new SegmentPool(new Regions(), budget, 4095, 4096))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new SegmentPool(new Regions(), budget, 1 << 20, 5000))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void threadsNeverShareASegment() throws InterruptedException {
+        budget.limit(1000 * SIZE);
+        Thread[] threads = new Thread[4];
+        int[] faults = new int[threads.length];
+        for (int t = 0; t < threads.length; t++) {
+            int mark = t + 1;
+            threads[t] = new Thread(() -> {
+                for (int round = 0; round < 2000; round++) {
+                    int id = pool.acquire();
+                    if (id == SegmentPool.NONE) {
+                        faults[mark - 1]++;
+                        return;
+                    }
+                    long address = pool.segmentAddress(id);
+                    Memory.putLong(address, mark);
+                    if (round % 16 == 0) {
+                        pool.trim();
+                    }
+                    if (Memory.getLong(address) != mark) {
+                        faults[mark - 1]++;
+                    }
+                    pool.free(id);
+                }
+            });
+            threads[t].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(faults).containsOnly(0);
+        assertThat(pool.segmentsInUse()).isZero();
+        assertThat(pool.bytes()).isEqualTo(budget.chargedBytes());
+    }
+
+    private final Set<Integer> inUse = new HashSet<>();
+
+    private void take(int count) {
+        for (int i = 0; i < count; i++) {
+            int id = pool.acquire();
+            assertThat(id).isNotEqualTo(SegmentPool.NONE);
+            inUse.add(id);
+        }
+    }
+
+    private void write(int count) {
+        for (int id = 0; id < count; id++) {
+            Memory.fill(pool.segmentAddress(id), SIZE, (byte) 1);
+        }
+    }
+
+    private void free(int count) {
+        for (int id = 0; id < count; id++) {
+            pool.free(id);
+            inUse.remove(id);
+        }
+    }
+
+    private int anyInUse() {
+        int id = inUse.iterator().next();
+        inUse.remove(id);
+        return id;
+    }
+}

@@ -1,0 +1,388 @@
+package io.varve.memory.segment;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+class SegmentsTest {
+    private static final int SEGMENT_BYTES = 4096;
+    /** Four of these fill a segment. */
+    private static final int QUARTER = SEGMENT_BYTES / 4;
+    private static final long NOW = 1_700_000_000_000L;
+    private static final int HEADS = 3;
+
+    private final MemoryBudget budget = new MemoryBudget(64 * SEGMENT_BYTES);
+    private final SegmentPool pool = new SegmentPool(new Regions(), budget, 64L * SEGMENT_BYTES, SEGMENT_BYTES);
+    private final Segments segments = new Segments(pool, HEADS);
+
+    @AfterEach
+    void integrity() {
+        List<String> failures = new ArrayList<>();
+        segments.checkIntegrity(failures::add);
+        assertThat(failures).isEmpty();
+        pool.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-1,0", "0,1", "1,1", "1000,1", "1001,2", "2000,2", "2001,3", "4000,3", "8000,4", "15000,5", "16000,5",
+            "16001,6", "30000,6", "60000,7", "64000,7", "64001,8", "86400000,18", "281474976710654,30"})
+    void lifetimeClassesDoubleFromASecond(long ttlMillis, int expected) {
+        assertThat(Segments.lifetimeClass(ttlMillis)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+            // policy, live of 4096, lifetime, expected: gain is (4096 - live) / live
+            "GREEDY, 1024, 10000, 3", "GREEDY, 2048, 10000, 1", "GREEDY, 4096, 10000, 0",
+            "ORIGINAL, 1024, 10000, 30000", "ORIGINAL, 3072, 300, 100", "MODIFIED, 1024, 10000, 300",
+            "MODIFIED, 2048, 3600000, 1897.366596", "MODIFIED, 1024, 0, 3", "ORIGINAL, 1024, 0, 3"})
+    void profitAsThePaperHasIt(CleanerPolicy policy, int liveBytes, double lifetimeMillis, double expected) {
+        assertThat(CleaningProfit.of(policy, liveBytes, SEGMENT_BYTES, lifetimeMillis)).isCloseTo(expected,
+                within(1e-6));
+    }
+
+    @Test
+    void lifetimeIsTheMeanOfWhatIsLeftAndOfTheAgeUpToAnHour() {
+        Segment segment = new Segment(0);
+        assertThat(segment.meanLifetimeMillis(NOW)).isZero();
+        segment.addLifetime(NOW + 10_000, NOW);
+        segment.addLifetime(NOW + 20_000, NOW);
+        assertThat(segment.meanLifetimeMillis(NOW)).isEqualTo(15_000);
+        assertThat(segment.meanLifetimeMillis(NOW + 40_000)).as("past expiry: the difference").isEqualTo(25_000);
+        segment.addLifetime(Item.NEVER, NOW - 6_000);
+        assertThat(segment.meanLifetimeMillis(NOW)).isEqualTo((10_000 + 20_000 + 6_000) / 3.0);
+        segment.addLifetime(Item.NEVER, NOW - 100 * Segment.MAX_AGE_MILLIS);
+        segment.removeLifetime(NOW + 10_000);
+        segment.removeLifetime(NOW + 20_000);
+        assertThat(segment.meanLifetimeMillis(NOW)).isEqualTo(Segment.MAX_AGE_MILLIS);
+        segment.removeLifetime(Item.NEVER);
+        assertThat(segment.meanWrittenAtMillis()).as("the mean stays when one of them dies")
+                .isEqualTo(NOW - (6_000 + 100 * Segment.MAX_AGE_MILLIS) / 2);
+    }
+
+    @Test
+    void sumsOfTheLatestExpiryTimesDoNotOverflow() {
+        Segment segment = new Segment(0);
+        int items = SegmentSizing.MAX_BYTES / ItemLayout.size(0, 0, true);
+        for (int i = 0; i < items; i++) {
+            segment.addLifetime(ItemLayout.MAX_EXPIRE_AT_MILLIS, NOW);
+        }
+        assertThat(segment.meanLifetimeMillis(NOW)).isCloseTo(Segment.MAX_SUMMED_MILLIS - NOW, within(1e6));
+        for (int i = 0; i < items; i++) {
+            segment.removeLifetime(ItemLayout.MAX_EXPIRE_AT_MILLIS);
+        }
+        assertThat(segment.expireAtSum()).isZero();
+    }
+
+    /** Three sealed segments: half empty and short-lived, a quarter empty and long-lived, nearly full. */
+    @Test
+    void policiesChooseDifferentSegments() {
+        int shortLived = fill(NOW + 1_000, 2);
+        int longLived = fill(NOW + 100_000, 1);
+        int full = fill(NOW + 1_000_000_000L, 0);
+        // greedy: 1, 0.33, 0; modified: 31.6, 105.4; original: 1000, 33333
+        assertThat(segments.mostProfitable(CleanerPolicy.GREEDY, NOW, 1)).isEqualTo(shortLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 1)).isEqualTo(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).isEqualTo(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, QUARTER + 1)).isEqualTo(shortLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 3 * QUARTER)).isEqualTo(SegmentPool.NONE);
+        assertThat(segments.leastUtilized()).isEqualTo(shortLived);
+        assertThat(segments.oldestSealed()).isEqualTo(shortLived);
+        assertThat(segments.utilization(shortLived)).isEqualTo(0.5);
+        assertThat(segments.randomSealed(new SplittableRandom(1))).isIn(shortLived, longLived, full);
+        segments.beginClean(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).as("not the one under cleaning")
+                .isEqualTo(shortLived);
+        segments.abortClean(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).isEqualTo(longLived);
+    }
+
+    @Test
+    void modifiedPolicyWeighsLifetimeLessThanTheOriginal() {
+        int emptier = fill(NOW + 10_000, 2);
+        int stabler = fill(NOW + 60_000, 1);
+        // original: 10000, 20000; modified: 100, 81.6
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).isEqualTo(stabler);
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 1)).isEqualTo(emptier);
+    }
+
+    @Test
+    void segmentThatDiesWholeIsFreedWithoutACopy() {
+        List<Long> first = fourItems(Item.NEVER);
+        fourItems(Item.NEVER);
+        assertThat(pool.segmentsInUse()).isEqualTo(2);
+        for (long location : first) {
+            assertThat(segments.freedWhole()).isZero();
+            segments.died(location);
+        }
+        assertThat(segments.freedWhole()).isEqualTo(1);
+        assertThat(pool.segmentsInUse()).isEqualTo(1);
+        assertThat(segments.usedBytes()).isEqualTo(SEGMENT_BYTES);
+    }
+
+    @Test
+    void headThatDiesWholeIsFilledAgainFromItsStart() {
+        long first = write(QUARTER, Item.NEVER);
+        long second = write(QUARTER, Item.NEVER);
+        segments.died(first);
+        assertThat(segments.deadBytes()).isEqualTo(QUARTER);
+        segments.died(second);
+        assertThat(segments.usedBytes()).isZero();
+        assertThat(write(QUARTER, Item.NEVER)).isEqualTo(first);
+        assertThat(pool.segmentsInUse()).isEqualTo(1);
+    }
+
+    @Test
+    void deadTailOfAHeadIsUsedAgain() {
+        write(QUARTER, Item.NEVER);
+        long second = write(QUARTER, Item.NEVER);
+        segments.died(second);
+        assertThat(segments.deadBytes()).isZero();
+        assertThat(write(100, Item.NEVER)).isEqualTo(second);
+    }
+
+    @Test
+    void whatIsAppendedButNotBornIsNotFreedUnderItsWriter() {
+        long old = write(QUARTER, Item.NEVER);
+        long location = segments.append(QUARTER, Segments.DEFAULT_CLASS, NOW);
+        segments.died(old);
+        writeItem(location, QUARTER, Item.NEVER);
+        segments.born(location, QUARTER, Item.NEVER, NOW);
+        assertThat(segments.append(QUARTER, Segments.DEFAULT_CLASS, NOW)).isGreaterThan(location);
+        segments.abandon(location + QUARTER, QUARTER);
+        assertThat(segments.liveBytes()).isEqualTo(QUARTER);
+    }
+
+    @Test
+    void aClassGetsItsOwnHeadAfterASegmentsWorth() {
+        long shortTtl = NOW + 15_000;
+        long longTtl = NOW + 60_000;
+        fourItems(shortTtl);
+        long own = write(QUARTER, shortTtl);
+        long other = write(QUARTER, longTtl);
+        assertThat(Location.segment(own)).isNotEqualTo(Location.segment(other));
+        assertThat(Location.segment(write(QUARTER, shortTtl))).isEqualTo(Location.segment(own));
+        assertThat(Location.segment(write(QUARTER, Item.NEVER))).isEqualTo(Location.segment(other));
+    }
+
+    @Test
+    void noMoreHeadsThanAllowed() {
+        for (long ttlMillis : new long[] {1_000, 15_000, 30_000, 60_000, 120_000}) {
+            fourItems(NOW + ttlMillis);
+            fourItems(NOW + ttlMillis);
+            assertThat(segments.headCount()).isLessThanOrEqualTo(HEADS);
+        }
+        assertThat(segments.headCount()).isEqualTo(HEADS);
+    }
+
+    @Test
+    void idleHeadIsSealedAndItsClassStartsAgain() {
+        fourItems(NOW + 15_000);
+        long own = write(QUARTER, NOW + 15_000);
+        long later = NOW + Segments.IDLE_HEAD_MILLIS;
+        assertThat(segments.closeIdleHeads(later - 1)).isZero();
+        assertThat(segments.closeIdleHeads(later)).isEqualTo(1);
+        assertThat(segments.state(Location.segment(own))).isEqualTo(SegmentState.SEALED);
+        assertThat(segments.headCount()).as("the default head stays").isEqualTo(1);
+        assertThat(Location.segment(write(QUARTER, NOW + 15_000))).isNotEqualTo(Location.segment(own));
+    }
+
+    @Test
+    void emptyHeadGoesBackToThePool() {
+        segments.died(write(QUARTER, Item.NEVER));
+        assertThat(pool.segmentsInUse()).isEqualTo(1);
+        assertThat(segments.closeIdleHeads(NOW + Segments.IDLE_HEAD_MILLIS)).isEqualTo(1);
+        assertThat(pool.segmentsInUse()).isZero();
+    }
+
+    @Test
+    void fullPoolUsesWhatRoomThereIsAndThenRefusesWithoutAChange() {
+        budget.limit(2 * SEGMENT_BYTES);
+        fourItems(NOW + 15_000);
+        write(3 * QUARTER, NOW + 15_000);
+        long used = segments.usedBytes();
+        assertThatThrownBy(() -> segments.append(2 * QUARTER, Segments.DEFAULT_CLASS, NOW))
+                .isSameAs(CacheFullException.INSTANCE);
+        assertThat(segments.usedBytes()).isEqualTo(used);
+        assertThat(segments.headCount()).isEqualTo(2);
+        assertThat(Location.segment(write(QUARTER, Item.NEVER))).as("another class's head has room").isEqualTo(1);
+    }
+
+    @Test
+    void anItemGrowsInPlaceOnlyAtTheTailOfAHeadWithRoom() {
+        long first = write(QUARTER, Item.NEVER);
+        long second = write(QUARTER, Item.NEVER);
+        assertThat(segments.extendTail(first, QUARTER + 10)).isFalse();
+        assertThat(segments.extendTail(second, 3 * QUARTER + 1)).isFalse();
+        assertThat(segments.extendTail(second, QUARTER + 10)).isTrue();
+        long address = pool.address(second);
+        ItemLayout.insertExpiryFields(address);
+        ItemLayout.expireAtMillis(address, NOW + 5);
+        segments.expiryChanged(second, Item.NEVER, NOW + 5, NOW);
+        assertThat(segments.usedBytes()).isEqualTo(2 * QUARTER + 10).isEqualTo(segments.liveBytes());
+        segments.closeHeads();
+        assertThat(segments.extendTail(second, QUARTER + 20)).isFalse();
+    }
+
+    @Test
+    void largeItemsAreAccountedForAndReleased() {
+        int capacity = 100_000;
+        int size = ItemLayout.size(2, capacity, true);
+        LargeRun run = requireNonNull(pool.largeItems().allocate(size - capacity, capacity));
+        long location = pool.largeItems().adopt(run, run.address() - (size - capacity));
+        ItemLayout.write(pool.address(location), ItemType.STRING, 0, 0, 2, capacity, capacity, true, 0);
+        segments.born(location, size, Item.NEVER, NOW);
+        assertThat(segments.liveBytes()).isEqualTo(size).isEqualTo(segments.usedBytes());
+        assertThat(segments.liveItems()).isEqualTo(1);
+        assertThat(segments.extendTail(location, size + 10)).isFalse();
+        segments.expiryChanged(location, Item.NEVER, NOW + 1, NOW);
+        segments.died(location);
+        assertThat(segments.liveBytes()).isZero();
+        assertThat(segments.largeItems()).isZero();
+        assertThat(pool.largeItems().count()).isZero();
+        assertThat(budget.chargedBytes()).isZero();
+    }
+
+    @Test
+    void cleaningEndsOnlyWhenNothingLivesThere() {
+        int id = fill(Item.NEVER, 1);
+        segments.beginClean(id);
+        assertThatThrownBy(() -> segments.endClean(id)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> segments.beginClean(id)).isInstanceOf(IllegalStateException.class);
+        long next = Segments.firstOf(id);
+        int items = 0;
+        for (long at = segments.nextLive(id, next); at != Location.NONE; at = segments.nextLive(id, next)) {
+            next = segments.after(at);
+            segments.died(at);
+            items++;
+        }
+        assertThat(items).isEqualTo(3);
+        assertThat(segments.state(id)).as("not freed under the cleaner").isEqualTo(SegmentState.CLEANING);
+        segments.endClean(id);
+        assertThat(segments.state(id)).isEqualTo(SegmentState.FREE);
+        assertThat(segments.freedWhole()).isZero();
+    }
+
+    @Test
+    void abortedCleaningOfAnEmptySegmentFreesIt() {
+        int id = fill(Item.NEVER, 3);
+        segments.beginClean(id);
+        segments.died(segments.nextLive(id, Segments.firstOf(id)));
+        segments.abortClean(id);
+        assertThat(segments.state(id)).isEqualTo(SegmentState.FREE);
+    }
+
+    @Test
+    void walkEndsWithAnItemThatEndsWithTheLargestSegment() {
+        MemoryBudget large = new MemoryBudget(2L * SegmentSizing.MAX_BYTES);
+        try (SegmentPool largest = new SegmentPool(new Regions(), large, 2L * SegmentSizing.MAX_BYTES,
+                SegmentSizing.MAX_BYTES)) {
+            Segments shard = new Segments(largest, 1);
+            int size = SegmentSizing.MAX_BYTES;
+            long location = shard.append(size, Segments.DEFAULT_CLASS, NOW);
+            int capacity = size - 2 - 12;
+            ItemLayout.write(largest.address(location), ItemType.STRING, 0, 0, 2, 0, capacity, false, 0);
+            shard.born(location, size, Item.NEVER, NOW);
+            int id = Location.segment(location);
+            assertThat(shard.nextLive(id, Segments.firstOf(id))).isEqualTo(location);
+            assertThat(shard.nextLive(id, shard.after(location))).isEqualTo(Location.NONE);
+        }
+    }
+
+    @Test
+    void integrityCheckSeesWhatIsWrong() {
+        long location = write(QUARTER, NOW + 1_000);
+        ItemLayout.expireAtMillis(pool.address(location), NOW + 2_000);
+        List<String> failures = new ArrayList<>();
+        segments.checkIntegrity(failures::add);
+        assertThat(failures).singleElement().asString().contains("sum of expiry times");
+        segments.expiryChanged(location, NOW + 1_000, NOW + 2_000, NOW);
+        ItemLayout.markDead(pool.address(location));
+        failures.clear();
+        segments.checkIntegrity(failures::add);
+        assertThat(failures).hasSize(4);
+        writeItem(location, QUARTER, NOW + 2_000);
+    }
+
+    @Test
+    void writesAreCountedAndMovesAreNot() {
+        write(QUARTER, Item.NEVER);
+        long moved = segments.appendMoved(QUARTER, Segments.DEFAULT_CLASS, NOW);
+        assertThat(segments.bytesWritten()).isEqualTo(QUARTER);
+        segments.abandon(moved, QUARTER);
+    }
+
+    @Test
+    void statesRefuseEveryTransitionThatTheDiagramHasNot() {
+        int legal = 0;
+        List<UnaryOperator<SegmentState>> transitions = List.of(SegmentState::open,
+                SegmentState::seal, SegmentState::beginClean, SegmentState::abortClean, SegmentState::endClean,
+                SegmentState::free);
+        for (SegmentState state : SegmentState.values()) {
+            for (UnaryOperator<SegmentState> transition : transitions) {
+                try {
+                    assertThat(transition.apply(state)).isNotEqualTo(state);
+                    legal++;
+                } catch (IllegalStateException refused) {
+                    assertThat(refused).hasMessageContaining(state.toString());
+                }
+            }
+        }
+        assertThat(legal).as("arrows in the diagram").isEqualTo(7);
+    }
+
+    /** A sealed segment of four items of which some died, and its id. */
+    private int fill(long expireAtMillis, int dead) {
+        List<Long> locations = fourItems(expireAtMillis);
+        segments.closeHeads();
+        for (int i = 0; i < dead; i++) {
+            segments.died(locations.get(i));
+        }
+        return Location.segment(locations.getFirst());
+    }
+
+    private List<Long> fourItems(long expireAtMillis) {
+        List<Long> locations = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            locations.add(write(QUARTER, expireAtMillis));
+        }
+        return locations;
+    }
+
+    private long write(int size, long expireAtMillis) {
+        int lifetimeClass = Segments.lifetimeClass(expireAtMillis == Item.NEVER ? Item.NEVER : expireAtMillis - NOW);
+        long location = segments.append(size, lifetimeClass, NOW);
+        writeItem(location, size, expireAtMillis);
+        segments.born(location, size, expireAtMillis, NOW);
+        return location;
+    }
+
+    private void writeItem(long location, int size, long expireAtMillis) {
+        boolean fields = expireAtMillis != Item.NEVER;
+        int capacity = size - 2 - ItemLayout.headerSize(2, 0, fields, false);
+        if (capacity > ItemLayout.MAX_SHORT_CAPACITY) {
+            capacity -= 4;
+        }
+        long address = pool.address(location);
+        ItemLayout.write(address, ItemType.STRING, 0, 0, 2, capacity, capacity, fields, 0);
+        if (fields) {
+            ItemLayout.expireAtMillis(address, expireAtMillis);
+        }
+    }
+}
