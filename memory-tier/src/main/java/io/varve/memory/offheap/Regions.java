@@ -14,9 +14,8 @@ import java.util.Map;
  * batch touch index lines and items ahead of their use without taking a lock: what it reads may be stale or zero, and
  * nothing read ahead is used. The price is address space, at most twice the peak.
  *
- * <p>Where the system has no mmap (see {@link NativeCalls}), regions come from one arena: they are zero-filled at once, so
- * resident, stay resident until exit, and count against the JVM's limit of direct memory
- * ({@code -XX:MaxDirectMemorySize}); past it they are refused.
+ * <p>Where the system has no mmap (see {@link NativeCalls}), regions come from one shared arena: they are zero-filled
+ * at once, so resident, and stay resident until exit.
  */
 public final class Regions {
     /** The smallest region, bytes: a page. */
@@ -24,18 +23,8 @@ public final class Regions {
 
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
     private final Arena arena = Arena.ofAuto();
-    private final boolean mapped;
 
-    public Regions() {
-        this(NativeCalls.AVAILABLE);
-    }
-
-    /**
-     * @param mapped whether memory comes from mmap; else from an arena
-     */
-    Regions(boolean mapped) {
-        this.mapped = mapped;
-    }
+    public Regions() {}
 
     /**
      * Zeroed memory, aligned to a page.
@@ -55,14 +44,11 @@ public final class Regions {
     }
 
     /** Takes back what {@link #allocate} handed out; resident memory falls at once. */
-    public void free(long address, long bytes) {
+    public synchronized void free(long address, long bytes) {
         requirePowerOfTwo(bytes);
-        // Without the lock: the system takes some 100 ms for 512 MiB, and nobody else can have the region yet.
-        discard(address, bytes, mapped);
+        discard(address, bytes);
         LiveRanges.remove(address);
-        synchronized (this) {
-            freeBySize.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(address);
-        }
+        freeBySize.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(address);
     }
 
     /**
@@ -71,16 +57,15 @@ public final class Regions {
      * @param bytes a multiple of the page size
      */
     public synchronized long reserve(long bytes) {
-        return mapped ? NativeCalls.map(bytes) : NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
+        if (NativeCalls.AVAILABLE) {
+            return NativeCalls.map(bytes);
+        }
+        return NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
     }
 
     /** Gives the pages of a range back to the system and leaves it mapped, reading as zeros. */
     public static void discard(long address, long bytes) {
-        discard(address, bytes, NativeCalls.AVAILABLE);
-    }
-
-    private static void discard(long address, long bytes, boolean mapped) {
-        if (mapped) {
+        if (NativeCalls.AVAILABLE) {
             NativeCalls.giveBack(address, bytes);
         } else {
             Memory.fill(address, bytes, (byte) 0);

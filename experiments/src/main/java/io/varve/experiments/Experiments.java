@@ -1,0 +1,46 @@
+package io.varve.experiments;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import io.varve.experiments.definition.InvalidExperimentException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The command line: {@code run} and {@code experiments}. Confined to the main thread. */
+@Command(name = "varve", subcommands = {RunCommand.class, ListCommand.class}, mixinStandardHelpOptions = true)
+public final class Experiments {
+    /** Bad input: nothing was started. */
+    static final int STATUS_BAD_INPUT = 2;
+
+    public static void main(String[] arguments) {
+        System.exit(execute(arguments));
+    }
+
+    /** Does what {@link #main} does, and returns the status. */
+    public static int execute(String... arguments) {
+        return new CommandLine(new Experiments())
+                .setExecutionExceptionHandler((exception, commandLine, _) -> {
+                    if (exception instanceof InvalidExperimentException) {
+                        commandLine.getErr().println("varve: " + exception.getMessage());
+                        return STATUS_BAD_INPUT;
+                    }
+                    throw exception;
+                })
+                .execute(arguments);
+    }
+
+    /** The repository's root: what the launcher says, else the nearest folder above that holds the launcher. */
+    static Path home() {
+        String told = System.getProperty("varve.home");
+        if (told != null) {
+            return Path.of(told);
+        }
+        for (Path path = Path.of("").toAbsolutePath(); path != null; path = path.getParent()) {
+            if (Files.isRegularFile(path.resolve("varve")) && Files.isDirectory(path.resolve("workloads"))) {
+                return path;
+            }
+        }
+        throw new InvalidExperimentException("not inside a Varve checkout, and -Dvarve.home is not set");
+    }
+}

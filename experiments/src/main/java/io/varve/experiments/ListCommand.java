@@ -1,0 +1,44 @@
+package io.varve.experiments;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+import io.varve.experiments.definition.Experiment;
+import io.varve.experiments.definition.ExperimentFiles;
+import io.varve.experiments.plan.Filters;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.run.Durations;
+import io.varve.experiments.target.Pinning;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code experiments}: lists them, what each asks and how long each takes. Confined to the main thread. */
+@Command(name = "experiments", description = "Lists the experiments, what each asks and how long each takes.", mixinStandardHelpOptions = true)
+final class ListCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before call()
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        ExperimentFiles files = new ExperimentFiles(Experiments.home().resolve("workloads/experiments"));
+        int atOnce = Pinning.atOnce(Runtime.getRuntime().availableProcessors());
+        for (String name : files.names()) {
+            Experiment experiment = files.read(name);
+            out.println(name);
+            out.println("  " + experiment.asks());
+            for (Map.Entry<String, Experiment.Scale> scale : experiment.scales().entrySet()) {
+                Plan plan = Plan.of(experiment, scale.getKey(), Filters.NONE);
+                out.printf("  %-7s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
+                        Durations.words(plan.estimateSeconds(plan.runs(), atOnce)), scale.getValue().about());
+            }
+            out.println();
+        }
+        out.println("./varve run without a name runs bucket-expiry --scale quick.");
+        return 0;
+    }
+}

@@ -1,0 +1,118 @@
+package io.varve.experiments.definition;
+
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One experiment, as its file in {@code workloads/experiments/} defines it. Immutable.
+ *
+ * @param name           what it is called on the command line; the file's name without its suffix
+ * @param title          one line, for the report
+ * @param asks           the question it answers
+ * @param kind           what a run does
+ * @param defaultScale   the scale without {@code --scale}
+ * @param maxmemory      the servers' limit, in redis.conf syntax
+ * @param recordBytes    bytes of a value
+ * @param seed           where all random numbers start; the same for every configuration, so that all get the same load
+ * @param workloads      by name; for YCSB its properties, else the properties of our own loader
+ * @param sizes          by name
+ * @param configurations the servers under test, by name, in the order of the report
+ * @param baselines      configurations that the others are compared with
+ * @param scales         by name: which part of the matrix runs
+ * @param figures        what the report shows, and the values published
+ * @param notes          sentences a reader needs to read the figures rightly
+ */
+public record Experiment(String name, String title, String asks, Kind kind, String defaultScale, String maxmemory,
+        int recordBytes, long seed, Map<String, Map<String, String>> workloads, Map<String, Size> sizes,
+        Map<String, Configuration> configurations, List<String> baselines, Map<String, Scale> scales,
+        @Nullable List<Figure> figures, @Nullable List<String> notes) {
+
+    /** What a run does. */
+    public enum Kind {
+        /** YCSB loads, runs its operations, and one more maximum TTL is waited for. */
+        YCSB,
+        /** Our loader writes items with TTLs as fast as it can; the expired that are still there are counted. */
+        EXPIRY,
+        /** Our loader fills the server with small items; heap and resident memory are recorded. */
+        MEMORY_FIT
+    }
+
+    /**
+     * How much load. With {@code seconds} a run is bounded by time, and {@code rate} makes the operations fit; with
+     * {@code operations} it is as fast as the server lets it be.
+     *
+     * @param records      items loaded first
+     * @param loadRate     their rate in operations a second; 0 is as fast as possible
+     * @param operations   operations after the load, if {@code seconds} is 0
+     * @param seconds      duration of the operations
+     * @param rate         operations a second during {@code seconds}
+     * @param probeSeconds how long the same mix runs unthrottled at the end, after memory has been recorded; 0 is never
+     */
+    public record Size(long records, int loadRate, long operations, int seconds, int rate, int probeSeconds) {
+        /** Operations of the measured phase. */
+        public long operationCount() {
+            return seconds > 0 ? (long) seconds * rate : operations;
+        }
+    }
+
+    /**
+     * A server under test.
+     *
+     * @param server   varve, redis or remote
+     * @param group    configurations that a figure shows as one, such as all buckets of one size
+     * @param settings its settings, by their names in redis.conf
+     * @param about    one sentence for the report
+     */
+    public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about) {}
+
+    /** What kind of server. */
+    public enum Server {
+        VARVE, REDIS, REMOTE
+    }
+
+    /**
+     * A part of the matrix.
+     *
+     * @param about          one sentence: what is scaled, and how
+     * @param embedded       Varve runs inside this process
+     * @param workloads      names
+     * @param sizes          names
+     * @param ttls           sets of TTLs in seconds
+     * @param threads        client threads
+     * @param configurations names
+     */
+    public record Scale(String about, boolean embedded, List<String> workloads, List<String> sizes,
+            List<List<Integer>> ttls, List<Integer> threads, List<String> configurations) {}
+
+    /**
+     * A figure of the report that compares configurations.
+     *
+     * @param id        such as {@code Figure 4}
+     * @param title     what it shows
+     * @param workloads which runs count; all if absent, as with the next ones
+     * @param sizes     names
+     * @param ttls      sets of TTLs
+     * @param threads   client threads
+     * @param groups    groups that are shown; all if absent
+     * @param by        group or configuration
+     * @param published the values that the paper prints
+     * @param says      the paper's reading, in our words
+     */
+    public record Figure(String id, String title, @Nullable List<String> workloads, @Nullable List<String> sizes,
+            @Nullable List<List<Integer>> ttls, @Nullable List<Integer> threads, @Nullable List<String> groups,
+            @Nullable String by, @Nullable List<Published> published, @Nullable String says) {}
+
+    /**
+     * A published range, in percent.
+     *
+     * @param group  the group it is about
+     * @param metric peak-memory, mean-memory or throughput
+     * @param min    the least, if printed
+     * @param mean   the mean, if printed
+     * @param max    the most, if printed
+     */
+    public record Published(String group, String metric, @Nullable Double min, @Nullable Double mean,
+            @Nullable Double max) {}
+}

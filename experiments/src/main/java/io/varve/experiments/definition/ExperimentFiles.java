@@ -1,0 +1,87 @@
+package io.varve.experiments.definition;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.MapperFeature;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+
+/**
+ * Reads {@code workloads/experiments/*.yaml}. Immutable.
+ *
+ * <p>A name that the file uses and does not define, or a property that we do not know, is an error that names both.
+ */
+public final class ExperimentFiles {
+    private static final JsonMapper YAML = JsonMapper.builder(new YAMLFactory())
+            .propertyNamingStrategy(PropertyNamingStrategies.KEBAB_CASE)
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
+            .build();
+
+    private final Path directory;
+
+    public ExperimentFiles(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Names of all experiments, sorted. */
+    public List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(file -> file.endsWith(".yaml"))
+                    .map(file -> file.substring(0, file.length() - ".yaml".length()))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** @throws InvalidExperimentException if there is none of that name, or its file cannot be used */
+    public Experiment read(String name) throws IOException {
+        Path file = directory.resolve(name + ".yaml");
+        if (!name.matches("[A-Za-z0-9._-]+") || !Files.isRegularFile(file)) {
+            throw new InvalidExperimentException(
+                    "experiment '" + name + "': allowed are " + String.join(", ", names()));
+        }
+        try {
+            Experiment experiment = YAML.readValue(file.toFile(), Experiment.class);
+            List<String> faults = faults(experiment);
+            if (!faults.isEmpty()) {
+                throw new InvalidExperimentException(file + ": " + String.join("; ", faults));
+            }
+            return experiment;
+        } catch (JsonProcessingException e) {
+            throw new InvalidExperimentException(file + ": " + e.getOriginalMessage() + " (line "
+                    + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + ")", e);
+        }
+    }
+
+    private static List<String> faults(Experiment experiment) {
+        List<String> faults = new ArrayList<>();
+        experiment.scales().forEach((name, scale) -> {
+            unknown(faults, name, "workload", scale.workloads(), experiment.workloads().keySet());
+            unknown(faults, name, "size", scale.sizes(), experiment.sizes().keySet());
+            unknown(faults, name, "configuration", scale.configurations(), experiment.configurations().keySet());
+        });
+        if (!experiment.scales().containsKey(experiment.defaultScale())) {
+            faults.add("default-scale '" + experiment.defaultScale() + "' is not defined");
+        }
+        return faults;
+    }
+
+    private static void unknown(List<String> faults, String scale, String kind, List<String> used,
+            java.util.Set<String> defined) {
+        for (String name : used) {
+            if (!defined.contains(name)) {
+                faults.add("scale " + scale + " uses the " + kind + " '" + name + "', which is not defined");
+            }
+        }
+    }
+}

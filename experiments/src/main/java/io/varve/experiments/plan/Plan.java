@@ -1,0 +1,147 @@
+package io.varve.experiments.plan;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+import io.varve.experiments.definition.Experiment;
+import io.varve.experiments.definition.Experiment.Configuration;
+import io.varve.experiments.definition.Experiment.Scale;
+import io.varve.experiments.definition.Experiment.Server;
+import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.definition.InvalidExperimentException;
+
+/**
+ * The runs that were asked for, in the order in which they are done: all configurations of a cell one after the other,
+ * so that an interrupted matrix has whole cells to compare. Immutable.
+ *
+ * @param experiment     its definition
+ * @param scaleName      name of the part of the matrix
+ * @param scale          that part
+ * @param configurations the servers under test, with those of {@code --against}
+ * @param runs           what is to be done
+ */
+public record Plan(Experiment experiment, String scaleName, Scale scale, Map<String, Configuration> configurations,
+        List<RunSpec> runs) {
+    /** Operations a second that one client thread is assumed to reach unthrottled, for the estimate alone. */
+    private static final int ASSUMED_RATE_PER_THREAD = 10_000;
+    /** Starting a server and YCSB's JVMs, and writing the files. */
+    private static final int OVERHEAD_SECONDS = 4;
+    /** Our own pipelined loader's rate, for the estimate alone. */
+    private static final int ASSUMED_LOADER_RATE = 200_000;
+
+    public static Plan of(Experiment experiment, String scaleName, Filters filters) {
+        Scale scale = experiment.scales().get(scaleName);
+        if (scale == null) {
+            throw new InvalidExperimentException("scale '" + scaleName + "': experiment " + experiment.name()
+                    + " has " + String.join(", ", experiment.scales().keySet()));
+        }
+        Map<String, Configuration> configurations = configurations(experiment, scale, filters.against());
+        List<String> names = chosen("config", filters.configurations(), new ArrayList<>(configurations.keySet()),
+                experiment.configurations().keySet().stream().toList());
+        names.forEach(name -> configurations.putIfAbsent(name, configuration(experiment, name)));
+        configurations.keySet().retainAll(names);
+        List<RunSpec> runs = new ArrayList<>();
+        for (String workload : chosen("workload", filters.workloads(), scale.workloads(),
+                keys(experiment.workloads()))) {
+            for (String size : chosen("size", filters.sizes(), scale.sizes(), keys(experiment.sizes()))) {
+                for (List<Integer> ttls : filters.ttls().isEmpty() ? scale.ttls() : filters.ttls()) {
+                    for (int threads : filters.threads().isEmpty() ? scale.threads() : filters.threads()) {
+                        for (String configuration : configurations.keySet()) {
+                            runs.add(new RunSpec(workload, size, ttls, threads, configuration));
+                        }
+                    }
+                }
+            }
+        }
+        return new Plan(experiment, scaleName, scale, configurations, List.copyOf(runs));
+    }
+
+    private static List<String> keys(Map<String, ?> map) {
+        return List.copyOf(map.keySet());
+    }
+
+    private static Configuration configuration(Experiment experiment, String name) {
+        Configuration configuration = experiment.configurations().get(name);
+        if (configuration == null) {
+            throw new InvalidExperimentException("configuration '" + name + "' is not defined");
+        }
+        return configuration;
+    }
+
+    /** The scale's configurations, and instead of its other servers those that were named. */
+    private static Map<String, Configuration> configurations(Experiment experiment, Scale scale, List<String> against) {
+        Map<String, Configuration> result = new LinkedHashMap<>();
+        for (String name : scale.configurations()) {
+            Configuration configuration = configuration(experiment, name);
+            if (against.isEmpty() || configuration.server() == Server.VARVE) {
+                result.put(name, configuration);
+            }
+        }
+        for (String target : against) {
+            if (target.equals("redis")) {
+                experiment.configurations().forEach((name, configuration) -> {
+                    if (configuration.server() == Server.REDIS) {
+                        result.put(name, configuration);
+                    }
+                });
+            } else if (target.matches("[^:\\s]+:\\d{1,5}")) {
+                result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target));
+            } else if (!target.equals("varve")) {
+                throw new InvalidExperimentException("--against '" + target + "': allowed are varve, redis, HOST:PORT");
+            }
+        }
+        return result;
+    }
+
+    private static List<String> chosen(String option, List<String> wanted, List<String> ofScale, List<String> defined) {
+        if (wanted.isEmpty()) {
+            return ofScale;
+        }
+        for (String name : wanted) {
+            if (!defined.contains(name) && !ofScale.contains(name)) {
+                throw new InvalidExperimentException(
+                        "--" + option + " '" + name + "': allowed are " + String.join(", ", new TreeSet<>(defined)));
+            }
+        }
+        return wanted;
+    }
+
+    public Size size(RunSpec run) {
+        Size size = experiment.sizes().get(run.size());
+        if (size == null) {
+            throw new InvalidExperimentException("size '" + run.size() + "' is not defined");
+        }
+        return size;
+    }
+
+    public Configuration configuration(RunSpec run) {
+        Configuration configuration = configurations.get(run.configuration());
+        if (configuration == null) {
+            throw new InvalidExperimentException("configuration '" + run.configuration() + "' is not defined");
+        }
+        return configuration;
+    }
+
+    /** How long a run takes, roughly, in seconds. */
+    public long estimateSeconds(RunSpec run) {
+        Size size = size(run);
+        return switch (experiment.kind()) {
+            case YCSB -> {
+                long fast = (long) ASSUMED_RATE_PER_THREAD * run.threads();
+                long load = size.records() / (size.loadRate() > 0 ? size.loadRate() : fast);
+                long operations = size.seconds() > 0 ? size.seconds() : size.operations() / fast;
+                yield load + operations + run.maxTtlSeconds() + size.probeSeconds() + OVERHEAD_SECONDS;
+            }
+            case EXPIRY, MEMORY_FIT -> size.records() / ASSUMED_LOADER_RATE + size.seconds() + run.maxTtlSeconds()
+                    + OVERHEAD_SECONDS;
+        };
+    }
+
+    /** How long the given runs take, roughly, in seconds, so many at once. */
+    public long estimateSeconds(List<RunSpec> some, int atOnce) {
+        return some.stream().mapToLong(this::estimateSeconds).sum() / Math.max(1, atOnce);
+    }
+}

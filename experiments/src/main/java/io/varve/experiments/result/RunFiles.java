@@ -1,0 +1,82 @@
+package io.varve.experiments.result;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.varve.experiments.plan.RunSpec;
+
+/**
+ * The output directory: one folder per run, and the files over all of them. Immutable; a run's folder is written by
+ * the thread that does that run.
+ */
+public final class RunFiles {
+    public static final String MEMORY_CSV = "memory.csv";
+    public static final String EXPIRY_CSV = "expiry.csv";
+    public static final String THROUGHPUT_CSV = "throughput.csv";
+    public static final String YCSB_TXT = "ycsb.txt";
+    public static final String LATENCY_HGRM = "latency.hgrm";
+    private static final String RUN_JSON = "run.json";
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build();
+
+    private final Path directory;
+
+    public RunFiles(Path directory) throws IOException {
+        this.directory = Files.createDirectories(directory);
+    }
+
+    public Path directory() {
+        return directory;
+    }
+
+    public Path of(RunSpec run) {
+        return directory.resolve(run.id());
+    }
+
+    /** A run that was done before, whole or not. */
+    public Optional<RunRecord> read(RunSpec run) throws IOException {
+        Path file = of(run).resolve(RUN_JSON);
+        return Files.exists(file) ? Optional.of(JSON.readValue(file.toFile(), RunRecord.class)) : Optional.empty();
+    }
+
+    public void write(RunRecord record) throws IOException {
+        writeJson(of(record.run()).resolve(RUN_JSON), record);
+    }
+
+    /** Writes JSON so that a reader sees the old file or the whole new one. */
+    public static void writeJson(Path file, Object value) throws IOException {
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        JSON.writeValue(next.toFile(), value);
+        Files.move(next, file, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    public static <T> T readJson(Path file, Class<T> type) throws IOException {
+        return JSON.readValue(file.toFile(), type);
+    }
+
+    /** The samples of a run; none if it took none. */
+    public List<Sample> samples(RunSpec run) throws IOException {
+        return rows(run, MEMORY_CSV).stream().map(Sample::parse).toList();
+    }
+
+    /** The rows below the header of one of a run's CSV files; none if it has no such file. */
+    public List<String> rows(RunSpec run, String name) throws IOException {
+        Path file = of(run).resolve(name);
+        if (!Files.exists(file)) {
+            return List.of();
+        }
+        List<String> lines = new ArrayList<>(Files.readAllLines(file));
+        return lines.isEmpty() ? List.of() : lines.subList(1, lines.size());
+    }
+}

@@ -1,0 +1,65 @@
+package io.varve.experiments.result;
+
+import java.util.List;
+import java.util.Map;
+
+import io.varve.experiments.plan.RunSpec;
+
+/**
+ * What is known of a run when it is over: {@code run.json}. Immutable.
+ *
+ * @param run           which
+ * @param group         the configuration's group
+ * @param outcome       how it ended
+ * @param faults        why it failed, a sentence each; empty if it did not
+ * @param startedAt     ISO 8601
+ * @param experiment    its name
+ * @param scale         its name
+ * @param scaleAbout    what is scaled
+ * @param seed          of all random numbers
+ * @param serverVersion name and version as the server says
+ * @param startedBy     the command line
+ * @param settings      the server's that the experiment chose
+ * @param load          the load's properties
+ * @param machine       system, processor, memory, JDK
+ * @param phases        what happened when
+ * @param measured      numbers by name
+ * @param checks        what was to hold
+ */
+public record RunRecord(RunSpec run, String group, Outcome outcome, List<String> faults, String startedAt,
+        String experiment, String scale, String scaleAbout, long seed, String serverVersion, String startedBy,
+        Map<String, String> settings, Map<String, String> load, Map<String, String> machine, List<Phase> phases,
+        Map<String, Double> measured, List<Check> checks) {
+
+    /** How a run ended. */
+    public enum Outcome {
+        OK, FAILED, INTERRUPTED
+    }
+
+    /**
+     * A part of a run.
+     *
+     * @param name        load, operations, wait …
+     * @param startMillis since FLUSHALL
+     * @param endMillis   since FLUSHALL
+     */
+    public record Phase(String name, long startMillis, long endMillis) {}
+
+    /**
+     * Something that was to hold.
+     *
+     * @param what  in words
+     * @param value measured
+     * @param limit allowed at most
+     * @param held  whether it did
+     */
+    public record Check(String what, double value, double limit, boolean held) {
+        public static Check atMost(String what, double value, double limit) {
+            return new Check(what, value, limit, value <= limit);
+        }
+    }
+
+    public double number(String name) {
+        return measured.getOrDefault(name, Double.NaN);
+    }
+}

@@ -1,0 +1,165 @@
+package io.varve.experiments.result;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.result.RunRecord.Outcome;
+
+/**
+ * All runs side by side. Immutable.
+ *
+ * @param experiment  its name
+ * @param scale       its name
+ * @param scaleAbout  what is scaled
+ * @param runs        all that there are, failed ones too
+ * @param comparisons of the runs that are whole, against each baseline
+ * @param baselines   configurations
+ */
+public record Summary(String experiment, String scale, String scaleAbout, List<RunRecord> runs,
+        List<Comparison> comparisons, List<String> baselines) {
+
+    public static Summary of(Plan plan, List<RunRecord> runs) {
+        List<String> baselines = plan.experiment().baselines();
+        List<Comparison> comparisons = new ArrayList<>();
+        for (RunRecord run : runs) {
+            for (RunRecord baseline : runs) {
+                if (run.outcome() == Outcome.OK && baseline.outcome() == Outcome.OK
+                        && baselines.contains(baseline.run().configuration())
+                        && !run.run().configuration().equals(baseline.run().configuration())
+                        && run.run().cell().equals(baseline.run().cell())) {
+                    comparisons.add(Comparison.of(run, baseline));
+                }
+            }
+        }
+        return new Summary(plan.experiment().name(), plan.scaleName(), plan.scale().about(), List.copyOf(runs),
+                List.copyOf(comparisons), baselines);
+    }
+
+    /** Writes {@code summary.csv} and {@code summary.json}. */
+    public void write(Path directory) throws IOException {
+        Files.writeString(directory.resolve("summary.csv"), csv());
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("experiment", experiment);
+        json.put("scale", scale);
+        json.put("scale_about", scaleAbout);
+        json.put("runs", runs);
+        json.put("comparisons", comparisons.stream().map(Summary::finite).toList());
+        RunFiles.writeJson(directory.resolve("summary.json"), json);
+    }
+
+    /** JSON has no NaN: what cannot be told is absent. */
+    private static Map<String, Object> finite(Comparison comparison) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("run", comparison.run().id());
+        json.put("configuration", comparison.run().configuration());
+        json.put("baseline", comparison.baseline());
+        for (String metric : List.of("mean-memory", "peak-memory", "mean-rss", "peak-rss", "throughput")) {
+            if (Double.isFinite(comparison.metric(metric))) {
+                json.put(metric.replace('-', '_') + (metric.equals("throughput") ? "_improvement" : "_reduction")
+                        + "_percent", comparison.metric(metric));
+            }
+        }
+        return json;
+    }
+
+    String csv() {
+        Set<String> names = new LinkedHashSet<>();
+        runs.forEach(run -> names.addAll(run.measured().keySet()));
+        StringBuilder csv = new StringBuilder("run,workload,size,ttls,threads,configuration,server,outcome");
+        names.forEach(name -> csv.append(',').append(name));
+        for (String baseline : baselines) {
+            String suffix = "_vs_" + baseline.toLowerCase(Locale.ROOT) + "_percent";
+            csv.append(",mean_memory_reduction").append(suffix).append(",peak_memory_reduction").append(suffix)
+                    .append(",mean_rss_reduction").append(suffix).append(",peak_rss_reduction").append(suffix)
+                    .append(",throughput_improvement").append(suffix);
+        }
+        csv.append(",checks_held,checks\n");
+        runs.forEach(run -> appendRow(csv, run, names));
+        return csv.toString();
+    }
+
+    private void appendRow(StringBuilder csv, RunRecord run, Set<String> names) {
+        csv.append(run.run().id()).append(',').append(run.run().workload()).append(',').append(run.run().size())
+                .append(',').append(run.run().ttlText().replaceAll("[{} ]", "").replace(',', ' ')).append(',')
+                .append(run.run().threads()).append(',').append(run.run().configuration()).append(',')
+                .append(run.serverVersion().replace(',', ' ')).append(',').append(run.outcome());
+        names.forEach(name -> csv.append(',').append(number(run.number(name))));
+        for (String baseline : baselines) {
+            Comparison comparison = against(run, baseline);
+            for (String metric : List.of("mean-memory", "peak-memory", "mean-rss", "peak-rss", "throughput")) {
+                csv.append(',').append(comparison == null ? "" : number(comparison.metric(metric)));
+            }
+        }
+        csv.append(',').append(run.checks().stream().filter(Check::held).count()).append(',')
+                .append(run.checks().size()).append('\n');
+    }
+
+    private static String number(double value) {
+        if (!Double.isFinite(value)) {
+            return "";
+        }
+        return value == Math.rint(value)
+                ? String.format(Locale.ROOT, "%.0f", value)
+                : String.format(Locale.ROOT, "%.3f", value);
+    }
+
+    /** The run against that baseline; null if there is none. */
+    public @org.jspecify.annotations.Nullable Comparison against(RunRecord run, String baseline) {
+        for (Comparison comparison : comparisons) {
+            if (comparison.run().equals(run.run()) && comparison.baseline().equals(baseline)) {
+                return comparison;
+            }
+        }
+        return null;
+    }
+
+    /** For a terminal: a row per run. */
+    public String table() {
+        int width = runs.stream().mapToInt(run -> run.run().id().length()).max().orElse(3);
+        StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
+                "%n%-" + width + "s %10s %10s %10s %12s", "run", "mean MB", "peak MB", "peak rss", "ops/s"));
+        for (String baseline : baselines) {
+            text.append(String.format(Locale.ROOT, " %26s", "mean, peak less vs " + baseline));
+        }
+        text.append('\n');
+        for (RunRecord run : runs) {
+            text.append(String.format(Locale.ROOT, "%-" + width + "s %10.1f %10.1f %10.1f %12s", run.run().id(),
+                    run.number(Measured.MEAN_MEMORY) / 1e6, run.number(Measured.PEAK_MEMORY) / 1e6,
+                    run.number(Measured.PEAK_RSS) / 1e6, throughput(run)));
+            for (String baseline : baselines) {
+                Comparison comparison = against(run, baseline);
+                text.append(String.format(Locale.ROOT, " %26s", comparison == null
+                        ? "-"
+                        : String.format(Locale.ROOT,
+                                "%.1f %%, %.1f %%", comparison.meanMemoryReduction(),
+                                comparison.peakMemoryReduction())));
+            }
+            text.append(run.outcome() == Outcome.OK
+                    ? "\n"
+                    : "  " + run.outcome() + ": " + String.join("; ", run.faults()) + "\n");
+            for (Check check : run.checks()) {
+                text.append(String.format(Locale.ROOT, "    %-8s %s: %,.0f (at most %,.0f)%n",
+                        check.held() ? "held" : "NOT HELD", check.what(), check.value(), check.limit()));
+            }
+        }
+        return text.append('\n').toString();
+    }
+
+    private static String throughput(RunRecord run) {
+        double value = Comparison.throughput(run);
+        if (Double.isNaN(value)) {
+            value = run.number("load_throughput_ops");
+        }
+        return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%,.0f", value);
+    }
+}

@@ -1,0 +1,32 @@
+package io.varve.experiments.run;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Sizes in redis.conf syntax. Stateless. */
+final class ByteSizes {
+    private static final Pattern SYNTAX = Pattern.compile("(\\d+)(b|kb|mb|gb|k|m|g)?");
+
+    private ByteSizes() {}
+
+    /** {@code 1k} is 1000 bytes and {@code 1kb} is 1024, as in Redis. */
+    static long parse(String text) {
+        Matcher matcher = SYNTAX.matcher(text.toLowerCase(Locale.ROOT));
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException(
+                    "size '" + text + "': allowed is a number with b, k, kb, m, mb, g or gb");
+        }
+        long number = Long.parseLong(matcher.group(1));
+        String unit = matcher.group(2) == null ? "b" : matcher.group(2);
+        return switch (unit) {
+            case "k" -> number * 1000;
+            case "kb" -> number << 10;
+            case "m" -> number * 1_000_000;
+            case "mb" -> number << 20;
+            case "g" -> number * 1_000_000_000;
+            case "gb" -> number << 30;
+            default -> number;
+        };
+    }
+}

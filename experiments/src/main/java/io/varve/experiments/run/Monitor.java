@@ -1,0 +1,102 @@
+package io.varve.experiments.run;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.Sample;
+import io.varve.experiments.target.Target;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.ServerInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks a server for INFO every second over a connection of its own, and writes each answer down at once, so that what
+ * was measured survives whatever comes. The samples are guarded by this; one thread of its own adds to them.
+ */
+final class Monitor implements AutoCloseable {
+    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Target target;
+    private final LoadGauge gauge;
+    private final BufferedWriter csv;
+    private final Thread thread = Thread.ofPlatform().daemon().name("monitor").unstarted(this::watch);
+    private final long startNanos;
+    private final List<Sample> samples = new ArrayList<>();
+    private volatile boolean closed;
+    private volatile @Nullable String fault;
+
+    private Monitor(Target target, LoadGauge gauge, Path directory, long startNanos) throws IOException {
+        this.target = target;
+        this.gauge = gauge;
+        this.startNanos = startNanos;
+        this.csv = Files.newBufferedWriter(directory.resolve(RunFiles.MEMORY_CSV));
+        csv.write(Sample.CSV_HEADER + "\n");
+    }
+
+    /** @param startNanos the run's beginning, by System.nanoTime() */
+    static Monitor start(Target target, LoadGauge gauge, Path directory, long startNanos) throws IOException {
+        Monitor monitor = new Monitor(target, gauge, directory, startNanos);
+        monitor.thread.start();
+        return monitor;
+    }
+
+    private void watch() {
+        try (RespConnection connection = new RespConnection(target.host(), target.port()); csv) {
+            for (long due = startNanos; !closed; due += PERIOD_NANOS) {
+                long wait = due - System.nanoTime();
+                while (wait > 0 && !closed) {
+                    LockSupport.parkNanos(this, wait);
+                    wait = due - System.nanoTime();
+                }
+                sample(connection);
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            if (!closed) {
+                fault = "the monitor stopped: " + e.getMessage();
+            }
+        }
+    }
+
+    private void sample(RespConnection connection) throws IOException {
+        String text = connection.call("INFO");
+        long elapsedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+        Sample sample = Sample.of(elapsedMillis, ServerInfo.parse(text), gauge.operationsPerSecond());
+        synchronized (this) {
+            samples.add(sample);
+        }
+        csv.write(sample.csv() + "\n");
+        csv.flush();
+    }
+
+    /** Why there will be no more samples; null while there will be. */
+    @Nullable
+    String fault() {
+        return fault;
+    }
+
+    synchronized List<Sample> samples() {
+        return List.copyOf(samples);
+    }
+
+    synchronized @Nullable Sample latest() {
+        return samples.isEmpty() ? null : samples.getLast();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.varve.experiments.run;
+
+import java.io.Console;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.experiments.result.Sample;
+
+/**
+ * Says how it is going: one line that is written over itself on a terminal, else a plain line every ten seconds. Guarded
+ * by this; a daemon thread of its own prints.
+ */
+public final class Progress implements AutoCloseable {
+    private static final long TERMINAL_PERIOD_MILLIS = 1000;
+    private static final long PLAIN_PERIOD_MILLIS = 10_000;
+    private static final String REWRITE = "\r\u001b[K";
+
+    private final PrintStream out;
+    private final boolean terminal;
+    private final long endNanos;
+    private final int total;
+    private final List<RunContext> active = new ArrayList<>();
+    private final Stop closed = new Stop();
+    private int done;
+
+    /**
+     * @param total           runs in all
+     * @param done            of them, before this began
+     * @param estimateSeconds for the rest
+     */
+    public Progress(PrintStream out, int total, int done, long estimateSeconds) {
+        this.out = out;
+        Console console = System.console();
+        this.terminal = console != null && console.isTerminal();
+        this.total = total;
+        this.done = done;
+        this.endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(estimateSeconds);
+        Thread.ofPlatform().daemon().name("progress").start(this::watch);
+    }
+
+    private void watch() {
+        while (!closed.await(terminal ? TERMINAL_PERIOD_MILLIS : PLAIN_PERIOD_MILLIS)) {
+            print();
+        }
+    }
+
+    private synchronized void print() {
+        for (RunContext context : active) {
+            Monitor monitor = context.monitor;
+            Sample sample = monitor == null ? null : monitor.latest();
+            String line = String.format(Locale.ROOT, "[%d/%d] %s: %s %s, %,.0f ops/s, %s, about %s left",
+                    done + 1, total, context.run.id(), context.phase, Durations.clock(context.elapsedMillis() / 1000),
+                    context.gauge.operationsPerSecond(),
+                    sample == null ? "no sample" : memory(sample),
+                    Durations.clock(TimeUnit.NANOSECONDS.toSeconds(endNanos - System.nanoTime())));
+            if (terminal && active.size() == 1) {
+                out.print(REWRITE + line);
+                out.flush();
+            } else {
+                out.println(line);
+            }
+        }
+    }
+
+    private static String memory(Sample sample) {
+        return String.format(Locale.ROOT, "%,.1f MB in %,d keys (rss %,.1f MB)", sample.usedMemory() / 1e6,
+                sample.keys(), sample.usedMemoryRss() / 1e6);
+    }
+
+    synchronized void begin(RunContext context) {
+        active.add(context);
+    }
+
+    synchronized void end(RunContext context) {
+        active.remove(context);
+        done++;
+    }
+
+    /** A line that stays. */
+    public synchronized void say(String line) {
+        out.println((terminal ? REWRITE : "") + line);
+    }
+
+    @Override
+    public void close() {
+        closed.ask();
+    }
+}

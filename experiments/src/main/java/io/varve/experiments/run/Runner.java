@@ -1,0 +1,134 @@
+package io.varve.experiments.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.varve.experiments.definition.Experiment.Configuration;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.Machine;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.RunRecord.Outcome;
+import io.varve.experiments.result.Sample;
+import io.varve.experiments.target.Pinning;
+import io.varve.experiments.target.Target;
+import io.varve.experiments.target.Targets;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.ServerInfo;
+
+/**
+ * Does one run from the server's start to its {@code run.json}. Several threads may each do a run of their own.
+ */
+public final class Runner {
+    private final Plan plan;
+    private final Targets targets;
+    private final RunFiles files;
+    private final Progress progress;
+    private final Stop stop;
+
+    public Runner(Plan plan, Targets targets, RunFiles files, Progress progress, Stop stop) {
+        this.plan = plan;
+        this.targets = targets;
+        this.files = files;
+        this.progress = progress;
+        this.stop = stop;
+    }
+
+    /** @return what came of it; a fault of the run is in the record, only a fault of our own disk is thrown */
+    public RunRecord run(RunSpec run, Pinning pinning) throws IOException {
+        Path directory = files.of(run);
+        clear(directory);
+        Configuration configuration = plan.configuration(run);
+        String startedAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        RunRecord record = null;
+        try (Target target = targets.open(configuration, plan.scale().embedded(), plan.experiment().maxmemory(),
+                pinning.server(), directory)) {
+            record = measure(new RunContext(plan, run, directory, target, pinning, stop), configuration, startedAt);
+        } catch (IOException e) {
+            if (record != null) {
+                throw e; // it was measured, and then would not stop
+            }
+            record = unstarted(run, configuration, startedAt, e);
+        }
+        files.write(record);
+        return record;
+    }
+
+    private static void clear(Path directory) throws IOException {
+        if (Files.exists(directory)) {
+            try (Stream<Path> inside = Files.walk(directory)) {
+                for (Path path : inside.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
+        Files.createDirectories(directory);
+    }
+
+    private RunRecord measure(RunContext context, Configuration configuration, String startedAt) throws IOException {
+        String version = "unknown";
+        progress.begin(context);
+        try {
+            try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
+                connection.call("FLUSHALL");
+                version = ServerInfo.parse(connection.call("INFO")).serverVersion();
+            }
+            load(context);
+        } catch (IOException e) {
+            context.faults.add(context.phase + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()));
+        } finally {
+            progress.end(context);
+        }
+        context.isFailed();
+        Outcome outcome = !context.faults.isEmpty() && !stop.isAsked()
+                ? Outcome.FAILED
+                : stop.isAsked() ? Outcome.INTERRUPTED : Outcome.OK;
+        return new RunRecord(context.run, configuration.group(), outcome, List.copyOf(context.faults), startedAt,
+                plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), version,
+                context.target.startedBy(), configuration.settings(), context.load, Machine.describe(),
+                List.copyOf(context.phases), context.measured.asMap(), List.copyOf(context.checks));
+    }
+
+    private void load(RunContext context) throws IOException {
+        switch (plan.experiment().kind()) {
+            case YCSB -> {
+                YcsbRun ycsb = new YcsbRun(context);
+                monitored(context, ycsb::measure);
+                ycsb.probe();
+            }
+            case EXPIRY -> monitored(context, new ExpiryRun(context)::measure);
+            case MEMORY_FIT -> monitored(context, new MemoryFitRun(context)::measure);
+        }
+    }
+
+    private void monitored(RunContext context, RunContext.Part part) throws IOException {
+        try (Monitor monitor = Monitor.start(context.target, context.gauge, context.directory, context.startNanos)) {
+            context.monitor = monitor;
+            part.run();
+            context.isFailed();
+            List<Sample> samples = monitor.samples();
+            if (samples.isEmpty()) {
+                context.faults.add("the monitor took no sample");
+            } else {
+                context.measured.putMemory(samples);
+            }
+        } finally {
+            context.monitor = null;
+        }
+    }
+
+    private RunRecord unstarted(RunSpec run, Configuration configuration, String startedAt, IOException fault) {
+        return new RunRecord(run, configuration.group(), stop.isAsked() ? Outcome.INTERRUPTED : Outcome.FAILED,
+                List.of("the server did not start or stop: " + fault.getMessage()), startedAt,
+                plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), "unknown",
+                "", configuration.settings(), java.util.Map.of(), Machine.describe(), List.of(), java.util.Map.of(),
+                List.of());
+    }
+}

@@ -1,0 +1,127 @@
+package io.varve.experiments.run;
+
+import java.nio.charset.StandardCharsets;
+
+import io.varve.experiments.wire.RespConnection;
+
+/**
+ * A pipelined batch of commands, encoded by hand so that one thread of ours is faster than the server it loads. Confined
+ * to one thread.
+ *
+ * <p>Keys are 8 bytes: a letter and seven digits.
+ */
+final class SetBatch {
+    static final int MAX_KEYS = 10_000_000;
+    private static final int KEY_DIGITS = 7;
+    private static final byte[] SET = "*3\r\n$3\r\nSET\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] SET_UNTIL = "*5\r\n$3\r\nSET\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] GET = "*2\r\n$3\r\nGET\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] PXAT = "$4\r\nPXAT\r\n$13\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final int UNIX_MILLIS_DIGITS = 13;
+    /** All but the value's bytes. */
+    private static final int COMMAND_BYTES = 96;
+
+    private final byte[] bytes;
+    private final byte[] value;
+    private int length;
+    private int count;
+
+    /**
+     * @param commands      the most it will hold
+     * @param maxValueBytes the longest value
+     */
+    SetBatch(int commands, int maxValueBytes) {
+        bytes = new byte[commands * (COMMAND_BYTES + maxValueBytes)];
+        value = new byte[maxValueBytes];
+        for (int i = 0; i < maxValueBytes; i++) {
+            value[i] = (byte) ('a' + i % 26);
+        }
+    }
+
+    int count() {
+        return count;
+    }
+
+    void set(int key, int valueBytes) {
+        put(SET);
+        putKey(key);
+        putValue(valueBytes);
+        count++;
+    }
+
+    /** @param expireAtMillis Unix time in ms */
+    void setUntil(int key, int valueBytes, long expireAtMillis) {
+        put(SET_UNTIL);
+        putKey(key);
+        putValue(valueBytes);
+        put(PXAT);
+        putDigits(expireAtMillis, UNIX_MILLIS_DIGITS);
+        putLineEnd();
+        count++;
+    }
+
+    void get(int key) {
+        put(GET);
+        putKey(key);
+        count++;
+    }
+
+    /** Sends all and reads as many replies; then it is empty. @return how many were errors */
+    int exchange(RespConnection connection, ErrorSink errors) throws java.io.IOException {
+        connection.send(bytes, length);
+        int failed = 0;
+        for (int left = count; left > 0; left--) {
+            try {
+                connection.readReply();
+            } catch (io.varve.experiments.wire.RespErrorException e) {
+                failed++;
+                errors.error(String.valueOf(e.getMessage()));
+            }
+        }
+        length = 0;
+        count = 0;
+        return failed;
+    }
+
+    /** Takes the text of an error reply. */
+    interface ErrorSink {
+        void error(String message);
+    }
+
+    private void putKey(int key) {
+        bytes[length++] = '$';
+        bytes[length++] = '8';
+        putLineEnd();
+        bytes[length++] = 'k';
+        putDigits(key, KEY_DIGITS);
+        putLineEnd();
+    }
+
+    private void putValue(int valueBytes) {
+        bytes[length++] = '$';
+        putDigits(valueBytes, valueBytes < 10 ? 1 : valueBytes < 100 ? 2 : valueBytes < 1000 ? 3 : 7);
+        putLineEnd();
+        System.arraycopy(value, 0, bytes, length, valueBytes);
+        length += valueBytes;
+        putLineEnd();
+    }
+
+    private void putDigits(long number, int digits) {
+        long rest = number;
+        for (int i = digits - 1; i >= 0; i--) {
+            bytes[length + i] = (byte) ('0' + rest % 10);
+            rest /= 10;
+        }
+        length += digits;
+    }
+
+    private void put(byte[] text) {
+        System.arraycopy(text, 0, bytes, length, text.length);
+        length += text.length;
+    }
+
+    private void putLineEnd() {
+        bytes[length++] = '\r';
+        bytes[length++] = '\n';
+    }
+}

@@ -1,0 +1,123 @@
+package io.varve.experiments.run;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.target.Pinning;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One phase of YCSB's client in a JVM of its own, so that load and server never share a heap or, where cores allow, a
+ * core. Confined to the thread that runs it; a reader thread of its own takes what it prints.
+ */
+final class YcsbProcess {
+    private static final long POLL_MILLIS = 100;
+    private static final String HEAP = "-Xmx768m";
+
+    private final Path directory;
+    private final String cores;
+    private final LoadGauge gauge;
+
+    YcsbProcess(Path directory, String cores, LoadGauge gauge) {
+        this.directory = directory;
+        this.cores = cores;
+        this.gauge = gauge;
+    }
+
+    /**
+     * Runs a phase to its end, or until it is stopped.
+     *
+     * @param name       heads the phase in ycsb.txt
+     * @param arguments  of site.ycsb.Client, without the properties
+     * @param properties of the workload and the binding
+     * @return what it printed, read; whether it succeeded is for the caller to judge
+     */
+    YcsbOutput run(String name, List<String> arguments, Map<String, String> properties, Stop stop) throws IOException {
+        Process process = new ProcessBuilder(Pinning.command(cores, command(arguments, properties)))
+                .redirectErrorStream(true)
+                .start();
+        process.getOutputStream().close();
+        YcsbOutput output = new YcsbOutput();
+        Reader reader = new Reader(process, output, name);
+        Thread thread = Thread.ofPlatform().daemon().name("ycsb-output").start(reader);
+        try {
+            while (process.isAlive() && !stop.isAsked()) {
+                process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
+            }
+            if (process.isAlive()) {
+                process.destroy(); // YCSB ends its threads and still prints what it measured
+                if (!process.waitFor(5, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                }
+            }
+            thread.join();
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+            stop.ask();
+        } finally {
+            gauge.set(0);
+        }
+        if (reader.fault != null) {
+            throw reader.fault;
+        }
+        return output;
+    }
+
+    private static List<String> command(List<String> arguments, Map<String, String> properties) {
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        HEAP, "-XX:+UseSerialGC", "-Duser.language=en", "-Duser.country=US", "-Xlog:disable",
+                        "-Xlog:all=error:stderr", "-Dlogback.configurationFile=io/varve/experiments/logback-quiet.xml",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp", System.getProperty("java.class.path"), "site.ycsb.Client", "-s"));
+        command.addAll(arguments);
+        properties.forEach((key, value) -> {
+            command.add("-p");
+            command.add(key + "=" + value);
+        });
+        return command;
+    }
+
+    /** Copies the output to ycsb.txt and reads it. Single-writer of its fault, which is read after the thread's end. */
+    private final class Reader implements Runnable {
+        private final Process process;
+        private final YcsbOutput output;
+        private final String name;
+        private @Nullable IOException fault;
+
+        Reader(Process process, YcsbOutput output, String name) {
+            this.process = process;
+            this.output = output;
+            this.name = name;
+        }
+
+        @Override
+        public void run() {
+            try (BufferedReader in = process.inputReader(StandardCharsets.UTF_8);
+                    BufferedWriter out = Files.newBufferedWriter(directory.resolve(RunFiles.YCSB_TXT),
+                            StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+                out.write("## " + name + "\n");
+                for (String line = in.readLine(); line != null; line = in.readLine()) {
+                    out.write(line + "\n");
+                    if (output.add(line)) {
+                        gauge.set(output.currentRate());
+                        out.flush();
+                    }
+                }
+            } catch (IOException e) {
+                fault = e;
+            }
+        }
+    }
+}

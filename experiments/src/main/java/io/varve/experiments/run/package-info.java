@@ -1,0 +1,7 @@
+/**
+ * One run: load on a server, its memory sampled, everything written down.
+ *
+ * <p>Lives here: the monitor, YCSB's process, our own loader, progress. Must not live here: comparison between runs, drawing.
+ */
+@org.jspecify.annotations.NullMarked
+package io.varve.experiments.run;

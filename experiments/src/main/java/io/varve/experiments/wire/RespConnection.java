@@ -1,0 +1,110 @@
+package io.varve.experiments.wire;
+
+import java.io.BufferedInputStream;
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * One blocking connection that speaks RESP2. Confined to one thread, but for {@link #close}.
+ *
+ * <p>Replies are read as text: enough for INFO, DBSIZE, FLUSHALL and status lines.
+ */
+public final class RespConnection implements Closeable {
+    private static final int TIMEOUT_MILLIS = 30_000;
+
+    private final Socket socket;
+    private final InputStream in;
+    private final OutputStream out;
+
+    public RespConnection(String host, int port) throws IOException {
+        socket = new Socket();
+        try {
+            socket.connect(new InetSocketAddress(host, port), TIMEOUT_MILLIS);
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
+            in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
+            out = socket.getOutputStream();
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Sends a command and reads its reply: the text of a status or bulk, the digits of an integer.
+     *
+     * @throws RespErrorException if the reply is an error
+     */
+    public String call(String... words) throws IOException {
+        StringBuilder request = new StringBuilder().append('*').append(words.length).append("\r\n");
+        for (String word : words) {
+            request.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
+        }
+        send(request.toString().getBytes(StandardCharsets.ISO_8859_1), request.length());
+        return readReply();
+    }
+
+    /** Sends encoded commands; their replies are read one by one with {@link #readReply}. */
+    public void send(byte[] bytes, int length) throws IOException {
+        out.write(bytes, 0, length);
+        out.flush();
+    }
+
+    /** The next reply; a null bulk is empty, of an array only the elements' texts, one a line. */
+    public String readReply() throws IOException {
+        String line = readLine();
+        if (line.isEmpty()) {
+            throw new IOException("empty reply line");
+        }
+        String rest = line.substring(1);
+        return switch (line.charAt(0)) {
+            case '+', ':' -> rest;
+            case '-' -> throw new RespErrorException(rest);
+            case '$' -> readBulk(Integer.parseInt(rest));
+            case '*' -> {
+                StringBuilder elements = new StringBuilder();
+                for (int left = Integer.parseInt(rest); left > 0; left--) {
+                    elements.append(readReply()).append('\n');
+                }
+                yield elements.toString();
+            }
+            default -> throw new IOException("not RESP2: " + line);
+        };
+    }
+
+    private String readBulk(int length) throws IOException {
+        if (length < 0) {
+            return "";
+        }
+        byte[] bytes = in.readNBytes(length + 2);
+        if (bytes.length != length + 2) {
+            throw new EOFException("connection closed within a reply");
+        }
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+
+    private String readLine() throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int b = in.read(); b != '\r'; b = in.read()) {
+            if (b < 0) {
+                throw new EOFException("connection closed by the server");
+            }
+            line.append((char) b);
+        }
+        if (in.read() != '\n') {
+            throw new IOException("CR without LF in a reply");
+        }
+        return line.toString();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,69 @@
+package io.varve.experiments.wire;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/**
+ * A reply to INFO, field by field. Immutable.
+ *
+ * <p>Fields keep Redis's names; {@code db0:keys=1,expires=1,avg_ttl=0} is the one whose value has parts.
+ */
+public final class ServerInfo {
+    private final Map<String, String> fields;
+
+    private ServerInfo(Map<String, String> fields) {
+        this.fields = fields;
+    }
+
+    public static ServerInfo parse(String text) {
+        Map<String, String> fields = new HashMap<>();
+        text.lines().forEach(line -> {
+            int colon = line.indexOf(':');
+            if (colon > 0 && line.charAt(0) != '#') {
+                fields.put(line.substring(0, colon), line.substring(colon + 1).strip());
+            }
+        });
+        return new ServerInfo(Map.copyOf(fields));
+    }
+
+    public String text(String field) {
+        return fields.getOrDefault(field, "");
+    }
+
+    public OptionalLong number(String field) {
+        String value = text(field);
+        return value.matches("-?\\d{1,18}") ? OptionalLong.of(Long.parseLong(value)) : OptionalLong.empty();
+    }
+
+    public OptionalDouble decimal(String field) {
+        String value = text(field);
+        return value.matches("-?\\d+(\\.\\d+)?")
+                ? OptionalDouble.of(Double.parseDouble(value))
+                : OptionalDouble.empty();
+    }
+
+    /** Keys of all databases. */
+    public long keys() {
+        long keys = 0;
+        for (Map.Entry<String, String> field : fields.entrySet()) {
+            if (field.getKey().matches("db\\d+")) {
+                for (String part : field.getValue().split(",", -1)) {
+                    if (part.startsWith("keys=")) {
+                        keys += Long.parseLong(part.substring("keys=".length()));
+                    }
+                }
+            }
+        }
+        return keys;
+    }
+
+    /** Name and version of the server, as it gives them itself. */
+    public String serverVersion() {
+        if (!text("varve_version").isEmpty()) {
+            return "Varve " + text("varve_version");
+        }
+        return "Redis " + text("redis_version");
+    }
+}
