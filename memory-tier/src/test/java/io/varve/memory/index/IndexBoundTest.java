@@ -1,0 +1,213 @@
+package io.varve.memory.index;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What keeps the index bounded: chosen keys, equal hashes, a budget that refuses. Confined to the test's thread. */
+class IndexBoundTest {
+    private static final long SEED = 42;
+
+    private final Regions regions = new Regions();
+    private final MemoryBudget budget = new MemoryBudget(1L << 30);
+
+    @Test
+    void keysOfOneHomeBucketDoNotMakeTheTableGrow() {
+        int others = 300;
+        int chosen = 100_000;
+        FakeItems items = new FakeItems(regions, others + chosen);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int key = 0; key < others; key++) {
+            insert(index, items, key, random.nextLong());
+        }
+        long slots = index.slots();
+        for (int key = others; key < others + chosen; key++) {
+            // All home bits are equal, tag and the highest bits differ: 24 bits of the hash are free.
+            insert(index, items, key, random.nextLong() & 0xFF00_0000_0000_FFFFL);
+        }
+        assertThat(index.slots()).isEqualTo(slots);
+        assertThat(index.rehashing()).isFalse();
+        assertThat(index.shape().inOverflow()).isGreaterThan(chosen - 20L);
+        assertAllFound(index, items, others + chosen);
+        assertSound(index);
+        // Each lookup must stay short: the whole took far less than a walk of the chain for each would take.
+        for (int key = others; key < others + chosen; key++) {
+            assertThat(index.remove(items.hashOf(key), key)).isTrue();
+        }
+        assertAllFound(index, items, others);
+        assertThat(index.shape().overflowed()).isLessThanOrEqualTo(index.shape().inOverflow());
+        assertSound(index);
+    }
+
+    @Test
+    void equalHashesAreServedAndDoNotMakeTheTableGrow() {
+        int equal = 10_000;
+        FakeItems items = new FakeItems(regions, equal + 100);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int key = 0; key < equal; key++) {
+            insert(index, items, key, 0x1234_5678_9ABC_DEF0L);
+        }
+        for (int key = equal; key < equal + 100; key++) {
+            insert(index, items, key, random.nextLong());
+        }
+        assertThat(index.slots()).isEqualTo(64 * IndexBucketLayout.SLOTS);
+        for (int key = 0; key < equal; key += 97) {
+            assertThat(index.find(items.hashOf(key), items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
+        }
+        for (int key = equal; key < equal + 100; key++) {
+            assertThat(index.find(items.hashOf(key), items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
+        }
+        assertThat(index.size()).isEqualTo(equal + 100);
+    }
+
+    @Test
+    void aRehashStepOfACrowdedHomeBucketStaysShort() {
+        int chosen = 2_000;
+        FakeItems items = new FakeItems(regions, chosen + 2_000);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        int key = 0;
+        while (key < chosen) {
+            insert(index, items, key++, random.nextLong() & 0xFF00_0000_0000_FFFFL);
+        }
+        while (!index.rehashing()) {
+            insert(index, items, key++, random.nextLong());
+        }
+        int steps = 0;
+        while (index.rehashStep(64)) {
+            steps++;
+            assertAllFound(index, items, key);
+        }
+        assertThat(steps).isGreaterThan(chosen / 40);
+        assertSound(index);
+    }
+
+    @Test
+    void aLargeTableFillsToItsThresholdBeforeItDoubles() {
+        int count = 7 * 16_384 * 86 / 100;
+        FakeItems items = new FakeItems(regions, count);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int key = 0; key < count; key++) {
+            insert(index, items, key, random.nextLong());
+        }
+        IndexShape shape = index.shape();
+        System.out.println("At 0.86 of the slots: " + shape);
+        assertThat(shape.buckets()).isEqualTo(16_384);
+        assertThat(shape.inOverflow()).isLessThan(count / 64);
+        assertAllFound(index, items, count);
+    }
+
+    @Test
+    void aBudgetThatRefusesGrowthIsFilledAndThenRefusesEntriesWithoutChange() {
+        MemoryBudget small = new MemoryBudget(4096 * 8);
+        FakeItems items = new FakeItems(regions, 20_000);
+        Index index = new Index(items, new ScalarTagScanner(), regions, small, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        int key = 0;
+        try {
+            while (true) {
+                insert(index, items, key, random.nextLong());
+                key++;
+            }
+        } catch (CacheFullException full) {
+            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+        }
+        assertThat(key).isGreaterThan(64 * 7);
+        assertThat(small.chargedBytes()).isEqualTo(index.bytes()).isLessThanOrEqualTo(small.limitBytes());
+        assertThat(index.size()).isEqualTo(key);
+        assertAllFound(index, items, key);
+        assertThat(index.contains(items.hashOf(key), key)).isFalse();
+        assertSound(index);
+        small.limit(1L << 20);
+        insert(index, items, key, items.hashOf(key));
+        while (index.rehashStep(1)) {
+            // until it has grown as far as it wants
+        }
+        assertAllFound(index, items, key + 1);
+        assertSound(index);
+        index.release();
+        assertThat(small.chargedBytes()).isZero();
+    }
+
+    @Test
+    void aBudgetWithoutRoomForTheFirstTableRefusesTheIndex() {
+        FakeItems items = new FakeItems(regions, 1);
+        assertThatThrownBy(() -> new Index(items, new ScalarTagScanner(), regions, new MemoryBudget(4095), 0.87))
+                .isSameAs(CacheFullException.INSTANCE);
+    }
+
+    @Test
+    void hintsFindWhatIsThereAndNeverFault() {
+        int count = 5_000;
+        FakeItems items = new FakeItems(regions, count);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        int suggested = 0;
+        long sum = 0;
+        for (int key = 0; key < count; key++) {
+            insert(index, items, key, random.nextLong());
+            sum += index.touch(items.hashOf(key));
+            suggested += index.suggest(items.hashOf(key)) == key ? 1 : 0;
+        }
+        assertThat(sum).isNotZero();
+        assertThat(suggested).isGreaterThan(count * 9 / 10);
+        index.release();
+        for (int key = 0; key < count; key++) {
+            assertThat(index.suggest(items.hashOf(key))).isEqualTo(Index.NONE);
+        }
+    }
+
+    @Test
+    void samplesAreSpreadOverAllEntries() {
+        int count = 2_000;
+        FakeItems items = new FakeItems(regions, count);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int key = 0; key < count; key++) {
+            insert(index, items, key, key % 10 == 0 ? random.nextLong() & 0xFFFF : random.nextLong());
+        }
+        int[] hits = new int[count];
+        int drawn = 0;
+        while (drawn < count * 50) {
+            long location = index.sample(random.nextLong());
+            if (location != Index.NONE) {
+                hits[(int) location]++;
+                drawn++;
+            }
+        }
+        for (int hit : hits) {
+            // 50 are expected; seven standard deviations either way.
+            assertThat(hit).isBetween(5, 100);
+        }
+    }
+
+    private static void insert(Index index, FakeItems items, int key, long hash) {
+        items.put(key, key, hash);
+        index.insert(hash, key);
+    }
+
+    private static void assertAllFound(Index index, FakeItems items, int count) {
+        for (int key = 0; key < count; key++) {
+            if (index.find(items.hashOf(key), items.keyAddress(key), FakeItems.KEY_BYTES) != key) {
+                throw new AssertionError("key " + key + " is not found");
+            }
+        }
+    }
+
+    private static void assertSound(Index index) {
+        List<String> problems = new ArrayList<>();
+        index.checkIntegrity(problems::add);
+        assertThat(problems).isEmpty();
+    }
+}

@@ -1,0 +1,94 @@
+package io.varve.memory.index;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An entry that is there throughout a scan is reported, and none that is not there, while others come and go and the
+ * tables grow and shrink between the calls. Confined to the test's thread.
+ */
+class IndexScanModelTest {
+    private static final int LOCATIONS = 2_500;
+    private static final int SCANS = 20;
+
+    private final Regions regions = new Regions();
+    private final MemoryBudget budget = new MemoryBudget(1L << 30);
+    private final FakeItems items = new FakeItems(regions, LOCATIONS);
+    private final Set<Long> present = new HashSet<>();
+    private final long[] hashes = new long[LOCATIONS];
+
+    /** The share of entries whose home bits are chosen, so that extension and overflow take part. */
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.1, 0.5})
+    void whatStaysIsReported(double chosenShare) {
+        long seed = ThreadLocalRandom.current().nextLong();
+        System.out.println("IndexScanModelTest " + chosenShare + " seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int location = 0; location < LOCATIONS; location++) {
+            long hash = random.nextLong();
+            hashes[location] = random.nextDouble() < chosenShare ? hash & ~(0xFFFFFL << 16) : hash;
+            items.put(location, location, hashes[location]);
+        }
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        int resizes = 0;
+        for (int scan = 0; scan < SCANS; scan++) {
+            resizes += scanOnce(index, random, random.nextInt(LOCATIONS));
+        }
+        assertThat(resizes).isGreaterThan(5);
+        index.checkIntegrity(problem -> {
+            throw new AssertionError(problem);
+        });
+        index.release();
+    }
+
+    /** A scan during which the number of entries moves towards {@code wanted}. */
+    private int scanOnce(Index index, SplittableRandom random, int wanted) {
+        Set<Long> stayed = new HashSet<>(present);
+        Set<Long> reported = new HashSet<>();
+        long cursor = 0;
+        int resizes = 0;
+        do {
+            cursor = index.scan(cursor, location -> {
+                if (!present.contains(location)) {
+                    throw new AssertionError("location " + location + " is reported and not there");
+                }
+                reported.add(location);
+            });
+            int changes = random.nextInt(60);
+            for (int i = 0; i < changes; i++) {
+                boolean before = index.rehashing();
+                change(index, random, stayed, wanted);
+                resizes += before != index.rehashing() ? 1 : 0;
+            }
+            if (random.nextInt(4) == 0) {
+                index.rehashStep(random.nextInt(8));
+            }
+        } while (cursor != 0);
+        stayed.removeAll(reported);
+        assertThat(stayed).as("stayed and were not reported").isEmpty();
+        return resizes;
+    }
+
+    private void change(Index index, SplittableRandom random, Set<Long> stayed, int wanted) {
+        long location = random.nextInt(LOCATIONS);
+        boolean there = present.contains(location);
+        boolean tooMany = present.size() > wanted;
+        if (there && (tooMany || random.nextInt(10) == 0)) {
+            assertThat(index.remove(hashes[(int) location], location)).isTrue();
+            present.remove(location);
+            stayed.remove(location);
+        } else if (!there && (!tooMany || random.nextInt(10) == 0)) {
+            index.insert(hashes[(int) location], location);
+            present.add(location);
+        }
+    }
+}

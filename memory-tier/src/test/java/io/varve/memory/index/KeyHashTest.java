@@ -1,0 +1,69 @@
+package io.varve.memory.index;
+
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.SplittableRandom;
+
+import com.dynatrace.hash4j.hashing.Hashing;
+import com.sun.management.ThreadMXBean;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The key hash off the heap against the same over arrays. Confined to the test's thread. */
+class KeyHashTest {
+    private static final int MAX_LENGTH = 600;
+
+    private final Regions regions = new Regions();
+    private final long memory = regions.allocate(Regions.MIN_BYTES);
+
+    @Test
+    void nativeBytesHashAsAnArrayDoesAtEachLengthAndAlignment() {
+        SplittableRandom random = new SplittableRandom(7);
+        for (int length = 0; length <= MAX_LENGTH; length++) {
+            byte[] bytes = new byte[length];
+            random.nextBytes(bytes);
+            long seed = random.nextLong();
+            long address = memory + length % 8;
+            Memory.copy(bytes, 0, address, length);
+            assertThat(new KeyHash(seed).hash(address, length)).as("length %d", length)
+                    .isEqualTo(Hashing.xxh3_64(seed).hashBytesToLong(bytes));
+        }
+    }
+
+    @Test
+    void seedsDiffer() {
+        Memory.copy("user:1000".getBytes(StandardCharsets.US_ASCII), 0, memory, 9);
+        assertThat(new KeyHash(1).hash(memory, 9)).isNotEqualTo(new KeyHash(2).hash(memory, 9))
+                .isEqualTo(new KeyHash(1).hash(memory, 9));
+    }
+
+    @Test
+    void goldenValues() {
+        // XXH3_64bits of no bytes with seed 0, as published with the algorithm.
+        assertThat(new KeyHash(0).hash(memory, 0)).isEqualTo(0x2D06800538D394C2L);
+        Memory.copy("user:1000".getBytes(StandardCharsets.US_ASCII), 0, memory, 9);
+        assertThat(new KeyHash(0).hash(memory, 9)).isEqualTo(0xFB6841B2068C0C9FL);
+        assertThat(new KeyHash(-1).hash(memory, 9)).isEqualTo(0x02FAB4950F3FD3ABL);
+    }
+
+    @Test
+    void allocatesNothing() {
+        KeyHash hash = new KeyHash(3);
+        long sum = 0;
+        for (int i = 0; i < 200_000; i++) {
+            sum += hash.hash(memory, 1 + i % 40);
+        }
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 100_000; i++) {
+            sum += hash.hash(memory, 1 + i % 40);
+        }
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertThat(sum).isNotZero();
+        // An object for each call would be 1.6 million bytes at the least.
+        assertThat(allocated).isLessThan(100_000);
+    }
+}
