@@ -31,7 +31,7 @@ public final class LiveRanges {
             return;
         }
         Map.Entry<Long, Long> range = ENDS_BY_START.floorEntry(address);
-        if (length < 0 || range == null || address + length > range.getValue()) {
+        if (length < 0 || range == null || length > range.getValue() - address) {
             throw new IndexOutOfBoundsException("No live range holds " + length + " bytes at 0x"
                     + Long.toHexString(address));
         }

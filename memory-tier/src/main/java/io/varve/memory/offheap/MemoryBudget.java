@@ -19,7 +19,8 @@ public final class MemoryBudget {
 
     /** Charges {@code bytes} if they fit under the limit; false, and nothing charged, if they do not. */
     public boolean tryCharge(long bytes) {
-        for (long now = charged.get(); now + bytes <= limitBytes; now = charged.get()) {
+        // Not now + bytes: that would wrap for the largest limits.
+        for (long now = charged.get(); bytes <= limitBytes - now; now = charged.get()) {
             if (charged.compareAndSet(now, now + bytes)) {
                 return true;
             }

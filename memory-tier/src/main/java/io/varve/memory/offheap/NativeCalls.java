@@ -91,8 +91,13 @@ final class NativeCalls {
         return java.lang.invoke.MethodHandles.empty(java.lang.invoke.MethodType.methodType(void.class));
     }
 
-    /** Where there is no mmap: an arena of its own for each region, never closed before exit. */
+    /** Where there is no mmap: zeroed memory of an arena that is never closed before exit; 0 if the JVM refuses. */
     static long allocateInArena(Arena arena, long bytes, long alignment) {
-        return arena.allocate(bytes, alignment).address();
+        try {
+            return arena.allocate(bytes, alignment).address();
+        } catch (OutOfMemoryError refused) {
+            // The limit of direct memory or the system's own; the heap is not touched, and the caller has an answer for 0.
+            return 0;
+        }
     }
 }

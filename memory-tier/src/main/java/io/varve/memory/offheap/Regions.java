@@ -14,8 +14,9 @@ import java.util.Map;
  * batch touch index lines and items ahead of their use without taking a lock: what it reads may be stale or zero, and
  * nothing read ahead is used. The price is address space, at most twice the peak.
  *
- * <p>Where the system has no mmap (see {@link NativeCalls}), regions come from one shared arena: they are zero-filled
- * at once, so resident, and stay resident until exit.
+ * <p>Where the system has no mmap (see {@link NativeCalls}), regions come from one arena: they are zero-filled at once, so
+ * resident, stay resident until exit, and count against the JVM's limit of direct memory
+ * ({@code -XX:MaxDirectMemorySize}); past it they are refused.
  */
 public final class Regions {
     /** The smallest region, bytes: a page. */
@@ -23,8 +24,18 @@ public final class Regions {
 
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
     private final Arena arena = Arena.ofAuto();
+    private final boolean mapped;
 
-    public Regions() {}
+    public Regions() {
+        this(NativeCalls.AVAILABLE);
+    }
+
+    /**
+     * @param mapped whether memory comes from mmap; else from an arena
+     */
+    Regions(boolean mapped) {
+        this.mapped = mapped;
+    }
 
     /**
      * Zeroed memory, aligned to a page.
@@ -44,11 +55,14 @@ public final class Regions {
     }
 
     /** Takes back what {@link #allocate} handed out; resident memory falls at once. */
-    public synchronized void free(long address, long bytes) {
+    public void free(long address, long bytes) {
         requirePowerOfTwo(bytes);
-        discard(address, bytes);
+        // Without the lock: the system takes some 100 ms for 512 MiB, and nobody else can have the region yet.
+        discard(address, bytes, mapped);
         LiveRanges.remove(address);
-        freeBySize.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(address);
+        synchronized (this) {
+            freeBySize.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(address);
+        }
     }
 
     /**
@@ -57,15 +71,16 @@ public final class Regions {
      * @param bytes a multiple of the page size
      */
     public synchronized long reserve(long bytes) {
-        if (NativeCalls.AVAILABLE) {
-            return NativeCalls.map(bytes);
-        }
-        return NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
+        return mapped ? NativeCalls.map(bytes) : NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
     }
 
     /** Gives the pages of a range back to the system and leaves it mapped, reading as zeros. */
     public static void discard(long address, long bytes) {
-        if (NativeCalls.AVAILABLE) {
+        discard(address, bytes, NativeCalls.AVAILABLE);
+    }
+
+    private static void discard(long address, long bytes, boolean mapped) {
+        if (mapped) {
             NativeCalls.giveBack(address, bytes);
         } else {
             Memory.fill(address, bytes, (byte) 0);

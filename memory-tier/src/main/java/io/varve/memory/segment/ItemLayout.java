@@ -317,7 +317,8 @@ public final class ItemLayout {
     }
 
     private static int longKeyLength(long address, long header) {
-        return Memory.getInt(address + HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES);
+        int offset = HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES;
+        return Memory.getInt(address + offset);
     }
 
     public static long keyAddress(long address) {
@@ -332,8 +333,9 @@ public final class ItemLayout {
     }
 
     private static int longCapacity(long address, long header) {
-        return Memory.getInt(address + HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES
-                + bit(header, LONG_KEY_SHIFT) * LONG_BYTES);
+        int offset = HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES
+                + bit(header, LONG_KEY_SHIFT) * LONG_BYTES;
+        return Memory.getInt(address + offset);
     }
 
     /** Bytes. */

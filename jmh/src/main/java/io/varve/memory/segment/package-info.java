@@ -1,0 +1,7 @@
+/**
+ * What the segment room costs: appending, reading a header, cleaning.
+ *
+ * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
+ */
+@org.jspecify.annotations.NullMarked
+package io.varve.memory.segment;
