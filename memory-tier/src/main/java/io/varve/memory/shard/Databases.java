@@ -1,0 +1,83 @@
+package io.varve.memory.shard;
+
+import java.util.Arrays;
+
+/**
+ * Which physical database a logical one is. Guarded by the locks of all shards together for writing, of any one for
+ * reading.
+ *
+ * <p>SELECT's numbers are logical. SWAPDB exchanges two entries; FLUSHDB takes a fresh physical database at once and
+ * leaves the old one to be reclaimed in slices. An item's header carries its physical number (5 bits).
+ */
+public final class Databases {
+    /** How many physical databases there are: what 5 bits of the item's header can tell apart. */
+    public static final int PHYSICAL = 32;
+    /** The logical number of a physical database that is being reclaimed, or free. */
+    public static final int DETACHED = -1;
+
+    private final int[] physicalOf;
+    private final int[] logicalOf = new int[PHYSICAL];
+    private final boolean[] reclaiming = new boolean[PHYSICAL];
+
+    /**
+     * @param logical how many logical databases, at most half of {@link #PHYSICAL}
+     */
+    public Databases(int logical) {
+        physicalOf = new int[logical];
+        Arrays.fill(logicalOf, DETACHED);
+        for (int i = 0; i < logical; i++) {
+            attach(i, i);
+        }
+    }
+
+    public int count() {
+        return physicalOf.length;
+    }
+
+    public int physical(int logical) {
+        return physicalOf[logical];
+    }
+
+    /** The logical number, or {@link #DETACHED}. */
+    public int logical(int physical) {
+        return logicalOf[physical];
+    }
+
+    public boolean reclaiming(int physical) {
+        return reclaiming[physical];
+    }
+
+    void swap(int first, int second) {
+        int held = physicalOf[first];
+        attach(first, physicalOf[second]);
+        attach(second, held);
+    }
+
+    /**
+     * Puts a fresh physical database in the place of the present one, which is to be reclaimed.
+     *
+     * @return false if none is free: the reclaimer has to catch up first
+     */
+    boolean detach(int logical) {
+        for (int fresh = 0; fresh < PHYSICAL; fresh++) {
+            if (logicalOf[fresh] == DETACHED && !reclaiming[fresh]) {
+                int old = physicalOf[logical];
+                logicalOf[old] = DETACHED;
+                reclaiming[old] = true;
+                attach(logical, fresh);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void reclaimed(int physical) {
+        assert reclaiming[physical];
+        reclaiming[physical] = false;
+    }
+
+    private void attach(int logical, int physical) {
+        physicalOf[logical] = physical;
+        logicalOf[physical] = logical;
+    }
+}

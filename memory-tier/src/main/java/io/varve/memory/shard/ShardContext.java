@@ -1,0 +1,74 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.index.KeyHash;
+import io.varve.memory.index.TagScanner;
+import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.Ticker;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import io.varve.memory.segment.CleanerPolicy;
+import io.varve.memory.segment.LargeItems;
+import io.varve.memory.segment.SegmentPool;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What all shards of a cache share. Many threads: the parts are thread-safe, or say who guards them; the settings are
+ * volatile, written by one thread at a time.
+ */
+public final class ShardContext {
+    private static final ChangeListener[] NOBODY = {};
+
+    final Regions regions;
+    final MemoryBudget budget;
+    final SegmentPool pool;
+    final LargeItems largeItems;
+    final KeyHash keyHash;
+    final TagScanner scanner;
+    final Databases databases;
+    final Ticker ticker;
+    /** Item sizes from here on live in a run of their own, bytes. */
+    final int largeThresholdBytes;
+
+    /** Bytes that some write wanted and did not get; whoever makes room next clears it. */
+    final AtomicLong refusedBytes = new AtomicLong();
+
+    volatile EvictionPolicy evictionPolicy;
+    volatile int evictionSamples;
+    volatile CleanerPolicy cleanerPolicy;
+    volatile ChangeListener[] listeners = NOBODY;
+
+    public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, LargeItems largeItems, KeyHash keyHash,
+            TagScanner scanner, Databases databases, Ticker ticker, int largeThresholdBytes,
+            EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy) {
+        this.regions = regions;
+        this.budget = budget;
+        this.pool = pool;
+        this.largeItems = largeItems;
+        this.keyHash = keyHash;
+        this.scanner = scanner;
+        this.databases = databases;
+        this.ticker = ticker;
+        this.largeThresholdBytes = largeThresholdBytes;
+        this.evictionPolicy = evictionPolicy;
+        this.evictionSamples = evictionSamples;
+        this.cleanerPolicy = cleanerPolicy;
+    }
+
+    public void policies(EvictionPolicy eviction, int samples, CleanerPolicy cleaner) {
+        evictionPolicy = eviction;
+        evictionSamples = samples;
+        cleanerPolicy = cleaner;
+    }
+
+    public synchronized void subscribe(ChangeListener listener) {
+        ChangeListener[] more = java.util.Arrays.copyOf(listeners, listeners.length + 1);
+        more[listeners.length] = listener;
+        listeners = more;
+    }
+
+    /** Takes the bytes that writes wanted in vain since the last call. */
+    public long takeRefusedBytes() {
+        return refusedBytes.get() == 0 ? 0 : refusedBytes.getAndSet(0);
+    }
+}

@@ -1,0 +1,27 @@
+package io.varve.memory.shard;
+
+/** Sums over shards, gathered one lock at a time. Confined to whoever gathers. */
+public final class ShardTotals {
+    public long indexBytes;
+    public long indexSlots;
+    public long indexed;
+    public boolean rehashing;
+    public long items;
+    public long expiringItems;
+    public long expiryBytes;
+    public long datasetBytes;
+    public long liveBytes;
+    public long usedBytes;
+    public long deadBytes;
+    public long largeBytes;
+    public long hits;
+    public long misses;
+    public long expired;
+    public long evicted;
+    public long segmentsCleaned;
+    public long segmentsFreedWhole;
+    public long bytesMoved;
+    public long bytesReclaimed;
+    public double reclaimCost;
+    public long bytesWritten;
+}
