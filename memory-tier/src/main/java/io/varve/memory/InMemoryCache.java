@@ -1,8 +1,327 @@
 package io.varve.memory;
 
-/** The in-memory implementation. */
-abstract class InMemoryCache implements Cache {
-    static Cache open(CacheConfig config) {
-        throw new UnsupportedOperationException("under construction: " + config);
+import io.varve.memory.index.KeyHash;
+import io.varve.memory.index.vector.TagScanners;
+import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import io.varve.memory.segment.LargeItems;
+import io.varve.memory.segment.SegmentPool;
+import io.varve.memory.segment.SegmentSizing;
+import io.varve.memory.shard.Databases;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+import io.varve.memory.shard.ShardIntegrity;
+import io.varve.memory.shard.ShardTotals;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The in-memory implementation of the door. Many threads: shards guard themselves; the settings are volatile.
+ *
+ * <p>Says {@code new} across the rooms of this module.
+ */
+final class InMemoryCache implements Cache {
+    /** Values from here on live in a run of their own, whatever the segment size, bytes. */
+    private static final int LARGE_BYTES = 64 << 10;
+    private static final int LARGE_PART_OF_SEGMENT = 4;
+    private static final int SHARDS_PER_CORE = 4;
+    private static final int AVERAGE_TTL_SAMPLES = 16;
+    /** Address space is reserved for maxmemory to be raised to, at least. */
+    private static final long SPARE_FACTOR = 2;
+
+    private final ShardContext context;
+    private final Shard[] shards;
+    private final ShardRouter router;
+    private final Maintenance maintenance;
+    private final Room room;
+    private volatile CacheConfig config;
+
+    private InMemoryCache(CacheConfig config, ShardContext context, Shard[] shards, Room room) {
+        this.config = config;
+        this.context = context;
+        this.shards = shards;
+        this.router = new ShardRouter(shards.length);
+        this.room = room;
+        this.maintenance = new Maintenance(context, shards, room, config);
+    }
+
+    static InMemoryCache open(CacheConfig asked) {
+        int shardCount = asked.shards() != 0 ? asked.shards() : shardsForThisMachine();
+        int segmentBytes = asked.segmentSizeBytes() != 0
+                ? asked.segmentSizeBytes()
+                : SegmentSizing.auto(asked.maxMemoryBytes(), shardCount, asked.heads());
+        requireRoomForHeads(asked, shardCount, segmentBytes);
+        CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
+        Regions regions = new Regions();
+        MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
+        SegmentPool pool = new SegmentPool(regions, budget, segmentBytes, reserveBytes(config, segmentBytes));
+        LargeItems largeItems = new LargeItems(regions, budget);
+        ShardContext context = new ShardContext(regions, budget, pool, largeItems, new KeyHash(config.hashSeed()),
+                TagScanners.best(), new Databases(config.databases()), config.ticker(),
+                Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
+                config.evictionSamples(), config.cleanerPolicy());
+        Shard[] shards = new Shard[shardCount];
+        for (int i = 0; i < shardCount; i++) {
+            shards[i] = new Shard(i, context, config.heads(), growLoad(i, shardCount), config.expireAlgorithm(),
+                    config.expireBaseMillis(), config.expireBuckets());
+        }
+        return new InMemoryCache(config, context, shards, new Room(context, shards));
+    }
+
+    private static int shardsForThisMachine() {
+        int wanted = SHARDS_PER_CORE * Runtime.getRuntime().availableProcessors();
+        return Math.clamp(Integer.highestOneBit(Math.max(1, wanted - 1) << 1), 4, 256);
+    }
+
+    /** Shards double at staggered loads, so that the sum of their indexes grows smoothly. */
+    private static double growLoad(int shard, int shardCount) {
+        return Shard.MAX_INDEX_LOAD - Shard.INDEX_LOAD_STAGGER * shard / shardCount;
+    }
+
+    private static void requireRoomForHeads(CacheConfig config, int shardCount, int segmentBytes) {
+        long least = 2L * shardCount * segmentBytes;
+        if (config.maxMemoryBytes() < least) {
+            throw new IllegalArgumentException("maxmemory " + config.maxMemoryBytes() + ": at least " + least
+                    + " bytes are needed for two segments of " + segmentBytes + " bytes in each of " + shardCount
+                    + " shards; lower segment-size or shards, or raise maxmemory");
+        }
+    }
+
+    private static long reserveBytes(CacheConfig config, int segmentBytes) {
+        long wanted = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, 1L << 30);
+        return (wanted + segmentBytes - 1) / segmentBytes * segmentBytes;
+    }
+
+    @Override
+    public CacheSession newSession() {
+        return new InMemorySession(shards, router, context.keyHash(), config.ticker().wallMillis());
+    }
+
+    @Override
+    public int shardCount() {
+        return shards.length;
+    }
+
+    @Override
+    public int databaseCount() {
+        return config.databases();
+    }
+
+    @Override
+    public long size(int database) {
+        long size = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                size += shard.size(database);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return size;
+    }
+
+    @Override
+    public long expiringSize(int database) {
+        long size = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                size += shard.expiringSize(database);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return size;
+    }
+
+    @Override
+    public long averageTtlMillis(int database) {
+        long now = config.ticker().wallMillis();
+        long weighted = 0;
+        long weights = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                long mean = shard.averageTtlMillis(database, now, AVERAGE_TTL_SAMPLES);
+                if (mean > 0) {
+                    weighted += mean * shard.expiringSize(database);
+                    weights += shard.expiringSize(database);
+                }
+            } finally {
+                shard.unlock();
+            }
+        }
+        return weights == 0 ? 0 : weighted / weights;
+    }
+
+    @Override
+    public void flush(int database) {
+        while (!underAllLocks(() -> context.databases().detach(database))) {
+            // More flushes in flight than physical databases: this one helps to finish the others.
+            maintenance.reclaimSlice();
+        }
+    }
+
+    @Override
+    public void flushAll() {
+        for (int i = 0; i < config.databases(); i++) {
+            if (size(i) > 0) {
+                flush(i);
+            }
+        }
+    }
+
+    @Override
+    public void swap(int first, int second) {
+        boolean swapped = underAllLocks(() -> context.databases().swap(first, second));
+        assert swapped;
+    }
+
+    private boolean underAllLocks(java.util.function.BooleanSupplier action) {
+        for (Shard shard : shards) {
+            shard.lock();
+        }
+        try {
+            return action.getAsBoolean();
+        } finally {
+            for (Shard shard : shards) {
+                shard.unlock();
+            }
+        }
+    }
+
+    @Override
+    public boolean admit(long bytes) {
+        return room.admit(bytes);
+    }
+
+    @Override
+    public @Nullable ValueRun newRun(int headRoom, int length) {
+        if (!room.admit((long) headRoom + length)) {
+            return null;
+        }
+        return context.largeItems().allocate(headRoom, length);
+    }
+
+    @Override
+    public int runThresholdBytes() {
+        return context.largeThresholdBytes();
+    }
+
+    @Override
+    public long maintain() {
+        return maintenance.run();
+    }
+
+    @Override
+    public long countExpiredUnreclaimed() {
+        long now = config.ticker().wallMillis();
+        long count = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                count += shard.countExpired(now);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return count;
+    }
+
+    @Override
+    public CacheStats stats() {
+        ShardTotals totals = new ShardTotals();
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                shard.addTo(totals);
+            } finally {
+                shard.unlock();
+            }
+        }
+        SegmentPool pool = context.pool();
+        double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
+        return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
+                totals.usedBytes + totals.indexBytes + totals.expiryBytes, totals.datasetBytes, totals.liveBytes,
+                totals.deadBytes, context.budget().chargedBytes(), pool.segmentSizeBytes(), pool.inUse(), pool.free(),
+                totals.indexBytes, load, totals.rehashing, totals.expiryBytes, totals.items, totals.expiringItems,
+                totals.hits, totals.misses, totals.expired, totals.evicted, maintenance.limitedCycles(),
+                totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,
+                totals.reclaimCost, totals.bytesWritten);
+    }
+
+    @Override
+    public void resetStats() {
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                shard.resetStats();
+            } finally {
+                shard.unlock();
+            }
+        }
+    }
+
+    @Override
+    public void subscribe(ChangeListener listener) {
+        context.subscribe(listener);
+    }
+
+    @Override
+    public CacheConfig config() {
+        return config;
+    }
+
+    @Override
+    public void reconfigure(CacheConfig wanted) {
+        CacheConfig now = config;
+        if (wanted.databases() != now.databases() || wanted.shards() != now.shards()
+                || wanted.segmentSizeBytes() != now.segmentSizeBytes() || wanted.heads() != now.heads()
+                || wanted.expireAlgorithm() != now.expireAlgorithm()
+                || wanted.expireBaseMillis() != now.expireBaseMillis()
+                || wanted.expireBuckets() != now.expireBuckets() || wanted.hashSeed() != now.hashSeed()) {
+            throw new IllegalArgumentException(
+                    "databases, shards, segment-size, heads and the expiry algorithm with its buckets are fixed at start");
+        }
+        requireRoomForHeads(wanted, wanted.shards(), wanted.segmentSizeBytes());
+        context.policies(wanted.evictionPolicy(), wanted.evictionSamples(), wanted.cleanerPolicy());
+        context.budget().limit(wanted.maxMemoryBytes());
+        maintenance.reconfigure(wanted);
+        config = wanted;
+    }
+
+    @Override
+    public List<String> checkIntegrity() {
+        List<String> problems = new ArrayList<>();
+        for (Shard shard : shards) {
+            shard.lock();
+        }
+        try {
+            for (Shard shard : shards) {
+                ShardIntegrity.check(shard, context, problems::add);
+            }
+        } finally {
+            for (Shard shard : shards) {
+                shard.unlock();
+            }
+        }
+        return problems;
+    }
+
+    @Override
+    public void close() {
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                shard.release();
+            } finally {
+                shard.unlock();
+            }
+        }
+        context.pool().close();
     }
 }

@@ -55,6 +55,12 @@ public final class Ranking {
         return true;
     }
 
+    /** Puts the line where everything is past it; false if nothing was drawn. */
+    public boolean drawLineBelowAll() {
+        line = Long.MIN_VALUE;
+        return drawn > 0;
+    }
+
     /** Whether an item of this score is on the far side of the line. */
     public boolean goes(long score) {
         return score >= line;

@@ -47,10 +47,12 @@ public final class Databases {
         return reclaiming[physical];
     }
 
-    void swap(int first, int second) {
+    /** Exchanges two logical databases. */
+    public boolean swap(int first, int second) {
         int held = physicalOf[first];
         attach(first, physicalOf[second]);
         attach(second, held);
+        return true;
     }
 
     /**
@@ -58,7 +60,7 @@ public final class Databases {
      *
      * @return false if none is free: the reclaimer has to catch up first
      */
-    boolean detach(int logical) {
+    public boolean detach(int logical) {
         for (int fresh = 0; fresh < PHYSICAL; fresh++) {
             if (logicalOf[fresh] == DETACHED && !reclaiming[fresh]) {
                 int old = physicalOf[logical];
@@ -71,7 +73,8 @@ public final class Databases {
         return false;
     }
 
-    void reclaimed(int physical) {
+    /** All shards have let go of it: it may be attached again. */
+    public void reclaimed(int physical) {
         assert reclaiming[physical];
         reclaiming[physical] = false;
     }

@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 public final class Shard {
     /** An expiry time of {@code put} that means: what the key has. */
     public static final long KEEP = -2;
+    /** The load at which an index doubles: of the shard that doubles last, and how far the others are ahead of it. */
+    public static final double MAX_INDEX_LOAD = 0.87;
+    public static final double INDEX_LOAD_STAGGER = 0.12;
     /** A value may lie in place of a larger one if it wastes no more than this many bytes or half of them. */
     private static final int SLACK_BYTES = 32;
 
@@ -53,7 +56,6 @@ public final class Shard {
 
     private long sequence;
     private long random;
-    /** The clock that an expiry slice in progress runs by, for the callbacks of its owner. */
     private long datasetBytes;
     private long largeBytes;
     private long largeCount;

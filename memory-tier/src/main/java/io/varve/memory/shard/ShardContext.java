@@ -71,4 +71,40 @@ public final class ShardContext {
     public long takeRefusedBytes() {
         return refusedBytes.get() == 0 ? 0 : refusedBytes.getAndSet(0);
     }
+
+    public MemoryBudget budget() {
+        return budget;
+    }
+
+    public SegmentPool pool() {
+        return pool;
+    }
+
+    public LargeItems largeItems() {
+        return largeItems;
+    }
+
+    public KeyHash keyHash() {
+        return keyHash;
+    }
+
+    public Databases databases() {
+        return databases;
+    }
+
+    public Ticker ticker() {
+        return ticker;
+    }
+
+    public int largeThresholdBytes() {
+        return largeThresholdBytes;
+    }
+
+    public EvictionPolicy evictionPolicy() {
+        return evictionPolicy;
+    }
+
+    public AtomicLong refusedBytes() {
+        return refusedBytes;
+    }
 }

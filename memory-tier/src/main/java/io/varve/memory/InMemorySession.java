@@ -1,0 +1,263 @@
+package io.varve.memory;
+
+import io.varve.memory.index.Index;
+import io.varve.memory.index.KeyHash;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.LargeRun;
+import io.varve.memory.shard.Shard;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** The door for one thread: hashes keys, finds their shard, and hands on. Confined to that thread. */
+final class InMemorySession implements CacheSession {
+    /** Index buckets visited under one hold of a shard's lock. */
+    private static final int BUCKETS_PER_HOLD = 16;
+    /** Empty index buckets a scan passes over for each item it was asked for, as in Redis. */
+    private static final long BUCKETS_PER_COUNT = 10;
+    private static final int RANDOM_TRIES = 100;
+
+    private final Shard[] shards;
+    private final ShardRouter router;
+    private final KeyHash keyHash;
+    private final SplittableRandom random = new SplittableRandom();
+    private final Item visited = new Item();
+    private long nowMillis;
+    private boolean touching = true;
+
+    InMemorySession(Shard[] shards, ShardRouter router, KeyHash keyHash, long nowMillis) {
+        this.shards = shards;
+        this.router = router;
+        this.keyHash = keyHash;
+        this.nowMillis = nowMillis;
+    }
+
+    @Override
+    public void now(long wallMillis) {
+        nowMillis = wallMillis;
+    }
+
+    @Override
+    public long now() {
+        return nowMillis;
+    }
+
+    @Override
+    public void touching(boolean touch) {
+        touching = touch;
+    }
+
+    @Override
+    public void bind(Key key, int database, long address, int length) {
+        long hash = keyHash.hash(address, length);
+        key.bind(address, length, hash, router.shard(hash), database);
+    }
+
+    @Override
+    public long touchIndex(Key key) {
+        return shards[key.shard()].touchIndex(key);
+    }
+
+    @Override
+    public long touchItem(Key key) {
+        return shards[key.shard()].touchItem(key);
+    }
+
+    @Override
+    public void lock(Key key) {
+        shards[key.shard()].lock();
+    }
+
+    @Override
+    public void unlock(Key key) {
+        shards[key.shard()].unlock();
+    }
+
+    @Override
+    public void lock(ShardSet set) {
+        for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
+            shards[i].lock();
+        }
+    }
+
+    @Override
+    public void unlock(ShardSet set) {
+        for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
+            shards[i].unlock();
+        }
+    }
+
+    @Override
+    public boolean find(Key key, Item item) {
+        return shards[key.shard()].find(key, item, nowMillis, touching);
+    }
+
+    @Override
+    public boolean peek(Key key, Item item) {
+        return shards[key.shard()].peek(key, item, nowMillis);
+    }
+
+    @Override
+    public long idleMillis(Item item) {
+        return shardOf(item).idleMillis(item, nowMillis);
+    }
+
+    @Override
+    public int frequency(Item item) {
+        return shardOf(item).frequency(item, nowMillis);
+    }
+
+    @Override
+    public long memoryUsage(Item item) {
+        return shardOf(item).memoryUsage(item);
+    }
+
+    @Override
+    public @Nullable ValueRun runOf(Item item) {
+        return shardOf(item).runOf(item);
+    }
+
+    @Override
+    public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
+            long expireAtMillis) {
+        shards[key.shard()].put(key, item, type, encoding, valueLength, capacity, expireAtMillis, nowMillis);
+    }
+
+    @Override
+    public void set(Key key, Item item, ItemType type, int encoding, long valueAddress, int valueLength,
+            long expireAtMillis) {
+        Shard shard = shards[key.shard()];
+        shard.put(key, item, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
+        Memory.copy(valueAddress, item.valueAddress(), valueLength);
+        shard.changed(Change.SET, key.database(), key.address(), key.length());
+    }
+
+    @Override
+    public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
+        Shard shard = shards[key.shard()];
+        shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, nowMillis);
+        shard.changed(Change.SET, key.database(), key.address(), key.length());
+    }
+
+    @Override
+    public int headRoom(int keyLength) {
+        return ItemLayout.largeHeadRoom(keyLength);
+    }
+
+    @Override
+    public void resize(Key key, Item item, int encoding, int valueLength, int capacity) {
+        shards[key.shard()].resize(key, item, encoding, valueLength, capacity, nowMillis);
+    }
+
+    @Override
+    public void encoding(Key key, Item item, int encoding) {
+        shards[key.shard()].encoding(item, encoding);
+    }
+
+    @Override
+    public void changed(Key key, Change change) {
+        shards[key.shard()].changed(change, key.database(), key.address(), key.length());
+    }
+
+    @Override
+    public boolean delete(Key key) {
+        return shards[key.shard()].delete(key, nowMillis);
+    }
+
+    @Override
+    public void expire(Key key, Item item, long expireAtMillis) {
+        Shard shard = shards[key.shard()];
+        shard.expire(key, item, expireAtMillis, nowMillis);
+        shard.changed(expireAtMillis == Item.NEVER ? Change.PERSISTED : Change.EXPIRY_SET, key.database(),
+                key.address(), key.length());
+    }
+
+    @Override
+    public long scan(int database, long cursor, int count, ItemVisitor visitor) {
+        int shardBits = router.shardBits();
+        long bucketsLeft = Math.max(BUCKETS_PER_HOLD, count * BUCKETS_PER_COUNT);
+        long[] visits = {0};
+        long at = cursor;
+        do {
+            int number = (int) (at & shards.length - 1);
+            Shard shard = shards[number];
+            long inIndex = at >>> shardBits;
+            shard.lock();
+            try {
+                for (int i = 0; i < BUCKETS_PER_HOLD && visits[0] < count; i++) {
+                    inIndex = shard.scan(database, inIndex, nowMillis, location -> {
+                        shard.lookAt(location, visited);
+                        visitor.visit(visited);
+                        visits[0]++;
+                    });
+                    bucketsLeft--;
+                    if (inIndex == 0) {
+                        break;
+                    }
+                }
+            } finally {
+                shard.unlock();
+            }
+            if (inIndex != 0) {
+                at = inIndex << shardBits | number;
+            } else if (number + 1 < shards.length) {
+                at = number + 1;
+            } else {
+                return 0;
+            }
+        } while (visits[0] < count && bucketsLeft > 0);
+        return at;
+    }
+
+    @Override
+    public boolean random(int database, ItemVisitor visitor) {
+        for (int tries = 0; tries < RANDOM_TRIES; tries++) {
+            int number = randomShard(database);
+            if (number < 0) {
+                return false;
+            }
+            Shard shard = shards[number];
+            shard.lock();
+            try {
+                long location = shard.random(database, nowMillis);
+                if (location != Index.NONE) {
+                    shard.lookAt(location, visited);
+                    visitor.visit(visited);
+                    return true;
+                }
+            } finally {
+                shard.unlock();
+            }
+        }
+        return false;
+    }
+
+    /** A shard drawn with the weight of its items, or -1 if none has any. */
+    private int randomShard(int database) {
+        long total = 0;
+        int chosen = -1;
+        for (int i = 0; i < shards.length; i++) {
+            shards[i].lock();
+            long size;
+            try {
+                size = shards[i].size(database);
+            } finally {
+                shards[i].unlock();
+            }
+            total += size;
+            if (size > 0 && random.nextLong(total) < size) {
+                chosen = i;
+            }
+        }
+        return chosen;
+    }
+
+    private Shard shardOf(Item item) {
+        return shards[router.shard(keyHash.hash(item.keyAddress(), item.keyLength()))];
+    }
+}

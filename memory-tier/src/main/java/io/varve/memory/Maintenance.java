@@ -1,0 +1,201 @@
+package io.varve.memory;
+
+import io.varve.memory.shard.Databases;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, cleaning, giving memory back.
+ * Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most.
+ *
+ * <p>An expiry cycle begins every {@code expire-cycle-ms} and may take a quarter of that time, as in Redis; what is left
+ * over goes on in the next. The rest runs between cycles, as much of it as there is.
+ */
+final class Maintenance {
+    private static final long SLICE_NANOS = 200_000;
+    private static final long EXPIRY_SHARE = 4;
+    private static final int REHASH_BUCKETS = 64;
+    private static final int RECLAIM_BUCKETS = 64;
+    /** Without pressure a segment is worth cleaning when this share of it is dead... */
+    private static final double IDLE_DEAD_SHARE = 0.25;
+    /** ... and free segments' pages go back to the system this long after they were freed. */
+    private static final long TRIM_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final ShardContext context;
+    private final Shard[] shards;
+    private final Room room;
+    private volatile long cycleNanos;
+    private volatile boolean activeExpire;
+    private volatile long limitedCycles;
+    private long nextCycleNanos;
+    private long nextTrimNanos;
+
+    Maintenance(ShardContext context, Shard[] shards, Room room, CacheConfig config) {
+        this.context = context;
+        this.shards = shards;
+        this.room = room;
+        this.nextCycleNanos = context.ticker().nanoTime();
+        this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
+        reconfigure(config);
+    }
+
+    void reconfigure(CacheConfig config) {
+        cycleNanos = TimeUnit.MILLISECONDS.toNanos(config.expireCycleMillis());
+        activeExpire = config.activeExpire();
+    }
+
+    /** Expiry cycles that ended at their time limit with work left. */
+    long limitedCycles() {
+        return limitedCycles;
+    }
+
+    /**
+     * One round.
+     *
+     * @return nanoseconds until the next round is of use; 0 if there is more to do at once
+     */
+    long run() {
+        long now = context.ticker().nanoTime();
+        if (now - nextCycleNanos >= 0) {
+            nextCycleNanos = now + cycleNanos;
+            if (activeExpire) {
+                expireCycle(now + cycleNanos / EXPIRY_SHARE);
+            }
+        }
+        boolean more = rehashSlice();
+        more |= reclaimSlice();
+        more |= cleanSlice();
+        trim();
+        return more ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
+    }
+
+    private void expireCycle(long limitNanos) {
+        long nowMillis = context.ticker().wallMillis();
+        boolean limited = false;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                shard.beginExpiryCycle(nowMillis);
+            } finally {
+                shard.unlock();
+            }
+        }
+        for (int i = 0; i < shards.length; i++) {
+            // Each shard may use an equal part of what is left, so that none starves behind a busy one.
+            long start = context.ticker().nanoTime();
+            long end = start + Math.max(SLICE_NANOS, (limitNanos - start) / (shards.length - i));
+            limited |= !expireShard(shards[i], nowMillis, end);
+        }
+        if (limited) {
+            limitedCycles++;
+        }
+    }
+
+    private boolean expireShard(Shard shard, long nowMillis, long endNanos) {
+        while (true) {
+            long now = context.ticker().nanoTime();
+            if (now - endNanos >= 0) {
+                return false;
+            }
+            shard.lock();
+            try {
+                if (shard.expirySlice(nowMillis, Math.min(endNanos, now + SLICE_NANOS))) {
+                    return true;
+                }
+            } finally {
+                shard.unlock();
+            }
+        }
+    }
+
+    private boolean rehashSlice() {
+        boolean more = false;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                more |= shard.rehashSlice(REHASH_BUCKETS);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return more;
+    }
+
+    /** Reclaims a part of the databases that were flushed; true if there is more. Any thread may help. */
+    boolean reclaimSlice() {
+        Databases databases = context.databases();
+        boolean more = false;
+        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+            if (databases.reclaiming(physical)) {
+                more |= !reclaim(physical);
+            }
+        }
+        return more;
+    }
+
+    private boolean reclaim(int physical) {
+        boolean done = true;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                done &= shard.reclaimSlice(physical, RECLAIM_BUCKETS);
+            } finally {
+                shard.unlock();
+            }
+        }
+        if (done) {
+            finishReclaim(physical);
+        }
+        return done;
+    }
+
+    private void finishReclaim(int physical) {
+        for (Shard shard : shards) {
+            shard.lock();
+        }
+        try {
+            context.databases().reclaimed(physical);
+        } finally {
+            for (Shard shard : shards) {
+                shard.unlock();
+            }
+        }
+    }
+
+    /** Keeps a reserve ahead of the writers, and cleans what is worth it. */
+    private boolean cleanSlice() {
+        long nowMillis = context.ticker().wallMillis();
+        boolean more = false;
+        if (context.evictionPolicy().evicts() && room.leftBytes() < room.reserveBytes()) {
+            more = room.gain(nowMillis);
+        }
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                more |= shard.cleaner().compactSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS,
+                        IDLE_DEAD_SHARE);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return more;
+    }
+
+    private void trim() {
+        long now = context.ticker().nanoTime();
+        if (now - nextTrimNanos >= 0) {
+            nextTrimNanos = now + TRIM_NANOS;
+            long nowMillis = context.ticker().wallMillis();
+            for (Shard shard : shards) {
+                shard.lock();
+                try {
+                    shard.closeIdleHeads(nowMillis);
+                } finally {
+                    shard.unlock();
+                }
+            }
+            context.pool().trim();
+        }
+    }
+}

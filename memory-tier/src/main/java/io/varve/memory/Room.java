@@ -1,0 +1,73 @@
+package io.varve.memory;
+
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Whether there is room under maxmemory for what a command may write, and how it is made. Many threads: it holds no
+ * state but a counter, and works on one shard's lock at a time.
+ *
+ * <p>A write never makes room while it holds locks: nothing may move then. So the room is made before, with some in
+ * reserve: one segment for each shard (any write may need a fresh head) and a few for the cleaner to move to. What is
+ * left of maxmemory below that reserve is not used, which costs under two percent of it (the sizing of segments sees to
+ * that: shards × heads × size is at most a thirty-second).
+ */
+final class Room {
+    /** How long one hold of a shard's lock may last, ns. */
+    private static final long SLICE_NANOS = 200_000;
+    private static final int SEGMENTS_TO_MOVE_TO = 2;
+
+    private final ShardContext context;
+    private final Shard[] shards;
+    private final AtomicInteger turn = new AtomicInteger();
+
+    Room(ShardContext context, Shard[] shards) {
+        this.context = context;
+        this.shards = shards;
+    }
+
+    /** Whether {@code bytes} more can be written for certain; makes room as the policy allows. */
+    boolean admit(long bytes) {
+        return leftBytes() >= bytes && context.refusedBytes().get() == 0 || makeRoom(bytes);
+    }
+
+    /** Bytes that can still be written, beyond the reserve; negative when the reserve is being used. */
+    long leftBytes() {
+        return context.budget().leftBytes() + context.pool().freeBytes() - reserveBytes();
+    }
+
+    long reserveBytes() {
+        return (long) (shards.length + SEGMENTS_TO_MOVE_TO) * context.pool().segmentSizeBytes();
+    }
+
+    /**
+     * Cleans and evicts, shard by shard, until there is room.
+     *
+     * @return false if a whole round over the shards gained nothing
+     */
+    private boolean makeRoom(long bytes) {
+        long wanted = bytes + context.takeRefusedBytes();
+        long now = context.ticker().wallMillis();
+        int fruitless = 0;
+        while (leftBytes() < wanted) {
+            if (gain(now)) {
+                fruitless = 0;
+            } else if (++fruitless >= shards.length) {
+                return leftBytes() >= bytes;
+            }
+        }
+        return true;
+    }
+
+    /** One slice of work in the shard whose turn it is; false if it gained nothing. */
+    boolean gain(long nowMillis) {
+        Shard shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
+        shard.lock();
+        try {
+            return shard.cleaner().pressureSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS);
+        } finally {
+            shard.unlock();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.index.Index;
+import io.varve.memory.item.Item;
+import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.Location;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** Walks a shard and reports every violated invariant. Guarded by the shard's lock; for tests. */
+public final class ShardIntegrity {
+    private final Shard shard;
+    private final ShardContext context;
+    private final Consumer<String> problems;
+
+    private ShardIntegrity(Shard shard, ShardContext context, Consumer<String> problems) {
+        this.shard = shard;
+        this.context = context;
+        this.problems = problems;
+    }
+
+    public static void check(Shard shard, ShardContext context, Consumer<String> problems) {
+        Consumer<String> named = problem -> problems.accept("shard " + shard.number() + ": " + problem);
+        new ShardIntegrity(shard, context, named).check();
+    }
+
+    private void check() {
+        shard.segments().checkIntegrity(problems);
+        shard.expiry().checkIntegrity(problems);
+        Set<Long> indexed = new HashSet<>();
+        Totals totals = new Totals();
+        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+            Index index = shard.indexOrNull(physical);
+            if (index != null) {
+                index.checkIntegrity(problems);
+                checkDatabase(physical, index, indexed, totals);
+            } else if (shard.expiringOf(physical) != 0) {
+                problems.accept("physical database " + physical + " has no index and " + shard.expiringOf(physical)
+                        + " expiring items");
+            }
+        }
+        checkExpiry(indexed, totals);
+        expect("dataset bytes", totals.datasetBytes, shard.datasetBytes());
+        expect("large items", totals.large, shard.largeCount());
+        expect("live items in segments", totals.items - totals.large, shard.segments().liveItems());
+    }
+
+    private void checkDatabase(int physical, Index index, Set<Long> indexed, Totals totals) {
+        long before = totals.items;
+        long expiringBefore = totals.expiring;
+        long[] cursor = {0};
+        Set<Long> visited = new HashSet<>();
+        do {
+            cursor[0] = index.scan(cursor[0], visited::add);
+        } while (cursor[0] != 0);
+        for (long location : visited) {
+            checkItem(physical, index, location, totals);
+            if (!indexed.add(location)) {
+                problems.accept("location " + location + " is in two indexes");
+            }
+        }
+        expect("items of physical database " + physical, totals.items - before, index.size());
+        expect("expiring items of physical database " + physical, totals.expiring - expiringBefore,
+                shard.expiringOf(physical));
+    }
+
+    private void checkItem(int physical, Index index, long location, Totals totals) {
+        long address = shard.address(location);
+        if (ItemLayout.isDead(address)) {
+            problems.accept("the index holds a dead item at " + location);
+            return;
+        }
+        totals.items++;
+        totals.datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
+        totals.large += Location.isLarge(location) ? 1 : 0;
+        totals.expiring += ItemLayout.expireAtMillis(address) != Item.NEVER ? 1 : 0;
+        if (ItemLayout.database(address) != physical) {
+            problems.accept("item at " + location + " says database " + ItemLayout.database(address) + ", its index is "
+                    + physical);
+        }
+        long found = index.find(shard.verifier().hashOf(location), ItemLayout.keyAddress(address),
+                ItemLayout.keyLength(address));
+        if (found != location) {
+            problems.accept("the key of the item at " + location + " is found at " + found);
+        }
+    }
+
+    private void checkExpiry(Set<Long> indexed, Totals totals) {
+        long[] entries = {0};
+        shard.expiry().forEach(location -> {
+            entries[0]++;
+            if (!indexed.contains(location)) {
+                problems.accept("an expiry entry points at " + location + ", which no index holds");
+            } else if (ItemLayout.expireAtMillis(shard.address(location)) == Item.NEVER) {
+                problems.accept("an expiry entry points at " + location + ", which never expires");
+            }
+        });
+        expect("expiry entries", totals.expiring, entries[0]);
+        expect("expiry size", entries[0], shard.expiry().size());
+    }
+
+    private void expect(String what, long expected, long actual) {
+        if (expected != actual) {
+            problems.accept(what + ": walked " + expected + ", counted " + actual + " (pool "
+                    + context.pool.segmentSizeBytes() + ")");
+        }
+    }
+
+    private static final class Totals {
+        private long items;
+        private long expiring;
+        private long large;
+        private long datasetBytes;
+    }
+}

@@ -1,0 +1,166 @@
+package io.varve.memory;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Talks to a cache in arrays, as tests like to. Confined to one thread. */
+public final class CacheFixture implements AutoCloseable {
+    private static final int BUFFER_BYTES = 4 << 20;
+
+    final Cache cache;
+    final CacheSession session;
+    final Item item = new Item();
+    final Key key = new Key();
+    private final Arena arena = Arena.ofConfined();
+    private final long keyBuffer;
+    private final long valueBuffer;
+
+    public CacheFixture(Cache cache) {
+        this.cache = cache;
+        this.session = cache.newSession();
+        keyBuffer = buffer();
+        valueBuffer = buffer();
+    }
+
+    private long buffer() {
+        long address = arena.allocate(BUFFER_BYTES, 64).address();
+        LiveRanges.add(address, BUFFER_BYTES);
+        return address;
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    void now() {
+        session.now(cache.config().ticker().wallMillis());
+    }
+
+    Key bind(int database, byte[] name) {
+        Memory.copy(name, 0, keyBuffer, name.length);
+        session.bind(key, database, keyBuffer, name.length);
+        return key;
+    }
+
+    public void set(int database, byte[] name, byte[] value, long expireAtMillis) {
+        now();
+        bind(database, name);
+        Memory.copy(value, 0, valueBuffer, value.length);
+        session.lock(key);
+        try {
+            session.set(key, item, ItemType.STRING, 0, valueBuffer, value.length, expireAtMillis);
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    public byte @Nullable [] get(int database, byte[] name) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            return session.find(key, item) ? Memory.toArray(item.valueAddress(), item.valueLength()) : null;
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    /** The expiry time, NEVER, or null if the key is not there. */
+    @Nullable
+    Long expireAt(int database, byte[] name) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            return session.peek(key, item) ? item.expireAtMillis() : null;
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    boolean expire(int database, byte[] name, long expireAtMillis) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            if (!session.peek(key, item)) {
+                return false;
+            }
+            session.expire(key, item, expireAtMillis);
+            return true;
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    /** Makes the value {@code newLength} long, filling what is new with {@code fill}. */
+    boolean resize(int database, byte[] name, int newLength, int capacity, byte fill) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            if (!session.peek(key, item)) {
+                return false;
+            }
+            int old = item.valueLength();
+            session.resize(key, item, 0, newLength, Math.max(newLength, capacity));
+            if (newLength > old) {
+                Memory.fill(item.valueAddress() + old, newLength - old, fill);
+            }
+            session.changed(key, Change.SET);
+            return true;
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    boolean delete(int database, byte[] name) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            return session.delete(key);
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    List<byte[]> scanAll(int database, int count) {
+        now();
+        List<byte[]> keys = new ArrayList<>();
+        long cursor = 0;
+        do {
+            cursor = session.scan(database, cursor, count,
+                    visited -> keys.add(Memory.toArray(visited.keyAddress(), visited.keyLength())));
+        } while (cursor != 0);
+        return keys;
+    }
+
+    /** Runs maintenance until there is nothing more to do at this moment. */
+    public void maintainFully() {
+        for (int round = 0; round < 100_000; round++) {
+            if (cache.maintain() != 0) {
+                return;
+            }
+        }
+        throw new AssertionError("maintenance finds no end");
+    }
+
+    @Override
+    public void close() {
+        cache.close();
+        LiveRanges.remove(keyBuffer);
+        LiveRanges.remove(valueBuffer);
+        arena.close();
+    }
+}

@@ -1,0 +1,236 @@
+package io.varve.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.expiry.ExpireAlgorithm;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.segment.CleanerPolicy;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Random operations against a plain HashMap, on a store of small segments, so that sealing, cleaning, rehashing,
+ * expiring, evicting and wrapping happen all the time. The seed is in every failure's message.
+ */
+final class CacheModelTest {
+    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 40_000);
+    private static final int DATABASES = 3;
+
+    private record Value(byte[] bytes, long expireAtMillis) {}
+
+    private record Name(int database, String key) {}
+
+    private final ManualTicker ticker = new ManualTicker();
+    private final Map<Name, Value> model = new HashMap<>();
+
+    @ParameterizedTest
+    @CsvSource({"WHEEL, NOEVICTION, 1", "WHEEL, NOEVICTION, 2", "BUCKET, NOEVICTION, 3", "RANDOM, NOEVICTION, 4",
+            "WHEEL, ALLKEYS_RANDOM, 5", "WHEEL, ALLKEYS_LRU, 6", "BUCKET, ALLKEYS_LFU, 7", "WHEEL, VOLATILE_TTL, 8",
+            "RANDOM, VOLATILE_LRU, 9", "WHEEL, VOLATILE_RANDOM, 10", "BUCKET, VOLATILE_LFU, 11"})
+    void behavesLikeAMap(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        CacheConfig config = CacheConfig.defaults(policy.evicts() ? 1 << 20 : 4 << 20).withDatabases(DATABASES)
+                .withShards(2).withSegmentSizeBytes(4096).withHeads(2).withEvictionPolicy(policy)
+                .withCleanerPolicy(CleanerPolicy.values()[(int) (seed % 3)]).withExpireAlgorithm(algorithm)
+                .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker);
+        Cache cache = Cache.open(config);
+        cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {
+            if (change == Change.EVICTED && database >= 0) {
+                model.remove(new Name(database, text(Memory.toArray(keyAddress, keyLength))));
+            }
+        });
+        try (CacheFixture fixture = new CacheFixture(cache)) {
+            for (int i = 0; i < OPERATIONS; i++) {
+                step(fixture, random, "seed " + seed + " operation " + i);
+                if (i % 500 == 0) {
+                    checkAll(fixture, "seed " + seed + " operation " + i);
+                }
+            }
+            checkAll(fixture, "seed " + seed + " end");
+            ticker.advanceMillis(1_000_000_000L);
+            fixture.maintainFully();
+            checkAll(fixture, "seed " + seed + " after all time");
+            if (algorithm == ExpireAlgorithm.WHEEL) {
+                assertThat(cache.countExpiredUnreclaimed()).isZero();
+            }
+        }
+    }
+
+    private void step(CacheFixture fixture, SplittableRandom random, String where) {
+        int database = random.nextInt(DATABASES);
+        String key = "k" + random.nextInt(400) + (random.nextInt(50) == 0 ? "x".repeat(300) : "");
+        Name name = new Name(database, key);
+        long now = ticker.wallMillis();
+        forget(name, now);
+        switch (random.nextInt(20)) {
+            case 0, 1, 2, 3, 4, 5 -> write(fixture, random, name, Item.NEVER);
+            case 6, 7, 8 -> write(fixture, random, name, now + 1 + random.nextInt(3000));
+            case 9, 10, 11 -> {
+                byte[] got = fixture.get(database, CacheFixture.bytes(key));
+                Value expected = model.get(name);
+                assertThat(got).as(where).isEqualTo(expected == null ? null : expected.bytes);
+            }
+            case 12, 13 -> {
+                boolean there = fixture.delete(database, CacheFixture.bytes(key));
+                assertThat(there).as(where).isEqualTo(model.remove(name) != null);
+            }
+            case 14, 15 -> expire(fixture, random, name, where);
+            case 16, 17 -> resize(fixture, random, name, where);
+            case 18 -> {
+                ticker.advanceMillis(random.nextInt(120));
+                fixture.cache.maintain();
+            }
+            default -> rare(fixture, random, database);
+        }
+    }
+
+    private void rare(CacheFixture fixture, SplittableRandom random, int database) {
+        switch (random.nextInt(40)) {
+            case 0 -> {
+                fixture.cache.flush(database);
+                model.keySet().removeIf(name -> name.database == database);
+            }
+            case 1 -> {
+                int other = random.nextInt(DATABASES);
+                fixture.cache.swap(database, other);
+                swapModel(database, other);
+            }
+            case 2 -> fixture.maintainFully();
+            case 3 -> ticker.advanceMillis(random.nextLong(200_000));
+            default -> fixture.cache.maintain();
+        }
+    }
+
+    private void write(CacheFixture fixture, SplittableRandom random, Name name, long expireAt) {
+        int length = random.nextInt(30) == 0 ? random.nextInt(9000) : random.nextInt(random.nextInt(8) == 0 ? 900 : 60);
+        byte[] value = new byte[length];
+        random.nextBytes(value);
+        if (!fixture.cache.admit(length + 512L)) {
+            return;
+        }
+        long keptExpiry = expireAt;
+        if (random.nextInt(4) == 0) {
+            keptExpiry = CacheSession.KEEP;
+            Value old = model.get(name);
+            expireAt = old == null ? Item.NEVER : old.expireAtMillis;
+        }
+        try {
+            fixture.set(name.database, CacheFixture.bytes(name.key), value, keptExpiry);
+            model.put(name, new Value(value, expireAt));
+        } catch (CacheFullException full) {
+            // Refused: the key is as it was, which the next look at it proves.
+            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+        }
+    }
+
+    private void expire(CacheFixture fixture, SplittableRandom random, Name name, String where) {
+        fixture.cache.admit(10_000);
+        Value old = model.get(name);
+        long expireAt = random.nextInt(3) == 0
+                ? Item.NEVER
+                : ticker.wallMillis() + 1 + random.nextInt(random.nextInt(5) == 0 ? 2_000_000 : 2000);
+        try {
+            boolean there = fixture.expire(name.database, CacheFixture.bytes(name.key), expireAt);
+            if (old != null && there) {
+                model.put(name, new Value(old.bytes, expireAt));
+            }
+            assertThat(there).as(where).isEqualTo(model.containsKey(name));
+        } catch (CacheFullException full) {
+            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+        }
+    }
+
+    private void resize(CacheFixture fixture, SplittableRandom random, Name name, String where) {
+        fixture.cache.admit(20_000);
+        Value old = model.get(name);
+        int length = old == null ? 5 : random.nextInt(old.bytes.length * 2 + 20);
+        byte fill = (byte) random.nextInt();
+        try {
+            boolean there = fixture.resize(name.database, CacheFixture.bytes(name.key), length,
+                    random.nextBoolean() ? length : length * 2, fill);
+            assertThat(there).as(where).isEqualTo(old != null);
+            if (old != null) {
+                byte[] grown = Arrays.copyOf(old.bytes, length);
+                if (length > old.bytes.length) {
+                    Arrays.fill(grown, old.bytes.length, length, fill);
+                }
+                model.put(name, new Value(grown, old.expireAtMillis));
+            }
+        } catch (CacheFullException full) {
+            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+        }
+    }
+
+    private void checkAll(CacheFixture fixture, String where) {
+        long now = ticker.wallMillis();
+        assertThat(fixture.cache.checkIntegrity()).as(where).isEmpty();
+        model.values().removeIf(value -> Value.class.cast(value).expireAtMillis != Item.NEVER
+                && now > value.expireAtMillis);
+        for (int database = 0; database < DATABASES; database++) {
+            Set<String> expected = new HashSet<>();
+            int wanted = database;
+            model.keySet().stream().filter(name -> name.database == wanted).forEach(name -> expected.add(name.key));
+            Set<String> scanned = new HashSet<>();
+            fixture.scanAll(database, 10).forEach(key -> scanned.add(text(key)));
+            assertThat(scanned).as(where).isEqualTo(expected);
+        }
+        model.forEach((name, value) -> {
+            assertThat(fixture.get(name.database, CacheFixture.bytes(name.key))).as(where + " " + name)
+                    .isEqualTo(value.bytes);
+            assertThat(fixture.expireAt(name.database, CacheFixture.bytes(name.key))).as(where + " " + name)
+                    .isEqualTo(value.expireAtMillis);
+        });
+        assertThat(fixture.cache.stats().usedBytes()).as(where).isLessThanOrEqualTo(
+                fixture.cache.stats().poolBytes() + 1);
+    }
+
+    private void forget(Name name, long now) {
+        Value value = model.get(name);
+        if (value != null && value.expireAtMillis != Item.NEVER && now > value.expireAtMillis) {
+            model.remove(name);
+        }
+    }
+
+    private void swapModel(int first, int second) {
+        Map<Name, Value> swapped = new HashMap<>();
+        model.forEach((name, value) -> {
+            int database = name.database == first ? second : name.database == second ? first : name.database;
+            swapped.put(new Name(database, name.key), value);
+        });
+        model.clear();
+        model.putAll(swapped);
+    }
+
+    @Test
+    void memoryComesBackAfterFlush() {
+        CacheConfig config = CacheConfig.defaults(16 << 20).withShards(4).withTicker(ticker);
+        try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
+            long before = fixture.cache.stats().usedBytes();
+            for (int i = 0; i < 20_000; i++) {
+                fixture.set(0, CacheFixture.bytes("key" + i), new byte[100], i % 2 == 0 ? Item.NEVER
+                        : ticker.wallMillis() + 10_000);
+            }
+            assertThat(fixture.cache.stats().usedBytes()).isGreaterThan(before + 20_000 * 100);
+            fixture.cache.flushAll();
+            assertThat(fixture.cache.size(0)).isZero();
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().usedBytes() - before).isLessThan(160_000);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,24 @@
+package io.varve.memory;
+
+import io.varve.memory.item.Ticker;
+
+/** A clock that a test moves. Thread-safe. */
+public final class ManualTicker implements Ticker {
+    private volatile long wallMillis = 1_700_000_000_000L;
+    private volatile long nanos = 1;
+
+    @Override
+    public long wallMillis() {
+        return wallMillis;
+    }
+
+    @Override
+    public long nanoTime() {
+        return nanos;
+    }
+
+    public void advanceMillis(long millis) {
+        wallMillis += millis;
+        nanos += millis * 1_000_000;
+    }
+}
