@@ -6,7 +6,6 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
-import io.varve.memory.segment.LargeItems;
 import io.varve.memory.segment.SegmentPool;
 import io.varve.memory.segment.SegmentSizing;
 import io.varve.memory.shard.Databases;
@@ -57,9 +56,8 @@ final class InMemoryCache implements Cache {
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         Regions regions = new Regions();
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
-        SegmentPool pool = new SegmentPool(regions, budget, segmentBytes, reserveBytes(config, segmentBytes));
-        LargeItems largeItems = new LargeItems(regions, budget);
-        ShardContext context = new ShardContext(regions, budget, pool, largeItems, new KeyHash(config.hashSeed()),
+        SegmentPool pool = new SegmentPool(regions, budget, reserveBytes(config, segmentBytes), segmentBytes);
+        ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
                 Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
                 config.evictionSamples(), config.cleanerPolicy());
@@ -204,7 +202,7 @@ final class InMemoryCache implements Cache {
         if (!room.admit((long) headRoom + length)) {
             return null;
         }
-        return context.largeItems().allocate(headRoom, length);
+        return context.pool().largeItems().allocate(headRoom, length);
     }
 
     @Override
@@ -247,7 +245,7 @@ final class InMemoryCache implements Cache {
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
                 totals.usedBytes + totals.indexBytes + totals.expiryBytes, totals.datasetBytes, totals.liveBytes,
-                totals.deadBytes, context.budget().chargedBytes(), pool.segmentSizeBytes(), pool.inUse(), pool.free(),
+                totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(), pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, totals.items, totals.expiringItems,
                 totals.hits, totals.misses, totals.expired, totals.evicted, maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,

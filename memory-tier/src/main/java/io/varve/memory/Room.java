@@ -34,11 +34,15 @@ final class Room {
 
     /** Bytes that can still be written, beyond the reserve; negative when the reserve is being used. */
     long leftBytes() {
-        return context.budget().leftBytes() + context.pool().freeBytes() - reserveBytes();
+        return context.budget().leftBytes() + freeBytes() - reserveBytes();
+    }
+
+    private long freeBytes() {
+        return (long) context.pool().segmentsFree() * context.pool().segmentBytes();
     }
 
     long reserveBytes() {
-        return (long) (shards.length + SEGMENTS_TO_MOVE_TO) * context.pool().segmentSizeBytes();
+        return (long) (shards.length + SEGMENTS_TO_MOVE_TO) * context.pool().segmentBytes();
     }
 
     /**

@@ -121,6 +121,11 @@ public final class ItemLayout {
                 + (capacity > MAX_SHORT_CAPACITY ? LONG_BYTES : 0) + (extension ? EXTENSION_BYTES : 0);
     }
 
+    /** Bytes that header and key of a large item may take in front of its value, whatever its capacity. */
+    public static int largeHeadRoom(int keyLength) {
+        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + EXTENSION_BYTES + keyLength;
+    }
+
     /**
      * Writes everything of an item but the bytes of its key and its value: those go to {@link #keyAddress} and
      * {@link #valueAddress}. It has no expiry time yet, is in no time bucket, and is of penalty class 0.
@@ -181,6 +186,11 @@ public final class ItemLayout {
     /** The type's code, {@link ItemType#DEAD} for a dead item. */
     public static int type(long address) {
         return typeOf(Memory.getLong(address));
+    }
+
+    /** Makes the item another type's; its bytes are the caller's to change. */
+    public static void type(long address, ItemType type) {
+        set(address, TYPE_SHIFT, TYPE_MASK, type.code());
     }
 
     public static boolean isDead(long address) {

@@ -83,8 +83,13 @@ public final class LargeRun implements ValueRun {
     }
 
     /** What was charged to the budget, bytes. */
-    long chargedBytes() {
+    public long chargedBytes() {
         return chargedBytes;
+    }
+
+    /** Whether someone else than the item holds the run, such as a reply that is being sent. */
+    public boolean isShared() {
+        return holders.get() > 1;
     }
 
     @Override

@@ -216,6 +216,11 @@ public final class SegmentPool implements AutoCloseable {
         return base + ((long) Location.segment(location) << segmentShift) + Location.offset(location);
     }
 
+    /** Whether a location, which may be garbage read without a lock, points into the reserved address space. */
+    public boolean holds(long location) {
+        return Long.compareUnsigned(location >>> Location.OFFSET_BITS, maxSegments) < 0;
+    }
+
     /** What is known of a segment that was handed out once. */
     Segment segment(int id) {
         return segments[id];

@@ -3,7 +3,6 @@ package io.varve.memory.shard;
 import io.varve.memory.index.KeyVerifier;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
-import io.varve.memory.segment.Location;
 
 /** What the index asks about the items behind its locations. Guarded by the shard's lock. */
 final class ItemsByLocation implements KeyVerifier {
@@ -27,6 +26,6 @@ final class ItemsByLocation implements KeyVerifier {
     }
 
     private long address(long location) {
-        return Location.isLarge(location) ? context.largeItems.address(location) : context.pool.address(location);
+        return context.pool.address(location);
     }
 }

@@ -2,6 +2,7 @@ package io.varve.memory.shard;
 
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.expiry.CycleStatus;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.expiry.ExpiryOwner;
@@ -20,6 +21,7 @@ import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
+import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -55,10 +57,8 @@ public final class Shard {
     private final ShardCleaner cleaner;
 
     private long sequence;
-    private long random;
+    private final SplittableRandom random;
     private long datasetBytes;
-    private long largeBytes;
-    private long largeCount;
     private long hits;
     private long misses;
     private long expired;
@@ -69,7 +69,7 @@ public final class Shard {
         this.number = number;
         this.context = context;
         this.growLoad = growLoad;
-        this.random = number * 0x9E3779B97F4A7C15L + 1;
+        this.random = new SplittableRandom(number);
         this.segments = new Segments(context.pool, heads);
         this.verifier = new ItemsByLocation(context);
         this.expiry = Expiry.create(algorithm, expireBaseMillis, expireBuckets, context.regions, context.budget,
@@ -196,12 +196,12 @@ public final class Shard {
         Index index = index(ItemLayout.database(item.address()));
         long indexShare = index.bytes() / Math.max(1, index.size());
         long expiryShare = item.expires() ? expiry.bytes() / Math.max(1, expiry.size()) : 0;
-        LargeRun run = Location.isLarge(item.location()) ? context.largeItems.run(item.location()) : null;
+        LargeRun run = Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
         return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + indexShare + expiryShare;
     }
 
     public @Nullable ValueRun runOf(Item item) {
-        return Location.isLarge(item.location()) ? context.largeItems.run(item.location()) : null;
+        return Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
     }
 
     // --- write
@@ -318,7 +318,7 @@ public final class Shard {
             return false;
         }
         // A reply in flight may still be reading a run that it shares.
-        return !Location.isLarge(location) || !context.largeItems.run(location).isShared();
+        return !Location.isLarge(location) || !context.pool.largeItems().run(location).isShared();
     }
 
     private void rewrite(long location, long address, ItemType type, int encoding, int valueLength, long expireAt,
@@ -329,8 +329,8 @@ public final class Shard {
         ItemLayout.encoding(address, encoding);
         ItemLayout.valueLength(address, valueLength);
         touchAccess(address, nowMillis);
-        if (!Location.isLarge(location)) {
-            segments.rewritten(location, nowMillis);
+        if (expireAt == Item.NEVER) {
+            segments.overwritten(location, nowMillis);
         }
     }
 
@@ -340,7 +340,7 @@ public final class Shard {
         boolean expires = expireAt != Item.NEVER;
         long size = ItemLayout.size(keyLength, capacity, expires);
         if (size >= context.largeThresholdBytes) {
-            LargeRun run = context.largeItems.allocate(ItemLayout.largeHeadRoom(keyLength), capacity);
+            LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(keyLength), capacity);
             if (run == null) {
                 context.refusedBytes.addAndGet(size);
                 throw CacheFullException.INSTANCE;
@@ -360,10 +360,13 @@ public final class Shard {
         return location;
     }
 
-    long append(int size, long expireAt, long nowMillis) {
+    private static int lifetimeClass(long expireAt, long nowMillis) {
+        return Segments.lifetimeClass(expireAt == Item.NEVER ? Item.NEVER : Math.max(0, expireAt - nowMillis));
+    }
+
+    private long append(int size, long expireAt, long nowMillis) {
         try {
-            return segments.append(size, Segments.lifetimeClass(expireAt == Item.NEVER ? -1 : expireAt - nowMillis),
-                    nowMillis);
+            return segments.append(size, lifetimeClass(expireAt, nowMillis), nowMillis);
         } catch (CacheFullException full) {
             context.refusedBytes.addAndGet(size);
             throw full;
@@ -373,14 +376,13 @@ public final class Shard {
     private long adopt(LargeRun run, long keyAddress, int keyLength, int physical, ItemType type, int encoding,
             int valueLength, int capacity, long expireAt, int access) {
         // A large item always has expiry fields: its header cannot grow later, the value's place being fixed.
-        long address = run.address() - ItemLayout.headSize(keyLength, capacity, true);
+        long address = run.address() - (ItemLayout.size(keyLength, capacity, true) - capacity);
         ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, access);
         ItemLayout.expireAtMillis(address, expireAt);
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
-        long location = context.largeItems.adopt(run, address);
+        long location = context.pool.largeItems().adopt(run, address);
         datasetBytes += keyLength + valueLength;
-        largeBytes += run.chargedBytes();
-        largeCount++;
+        segments.born(location, ItemLayout.size(address), expireAt, 0);
         return location;
     }
 
@@ -400,7 +402,7 @@ public final class Shard {
                 indexForWriting(physical).insert(key.hash(), made);
             }
         } catch (CacheFullException full) {
-            context.refusedBytes.addAndGet(context.pool.segmentSizeBytes());
+            context.refusedBytes.addAndGet(context.pool.segmentBytes());
             if (entered) {
                 expiry.remove(ItemLayout.expiryEntry(address), expireAt);
             }
@@ -437,7 +439,7 @@ public final class Shard {
         int more = ItemLayout.EXPIRY_BYTES;
         if (segments.extendTail(location, size + more)) {
             long keyAt = ItemLayout.keyAddress(address);
-            ItemLayout.insertExpiryFields(address, size);
+            ItemLayout.insertExpiryFields(address);
             assert ItemLayout.keyAddress(address) == keyAt + more;
             return location;
         }
@@ -445,7 +447,7 @@ public final class Shard {
                 item.encoding(), item.valueLength(), item.capacity(), ItemLayout.MAX_EXPIRE_AT_MILLIS,
                 ItemLayout.access(address), nowMillis);
         long madeAddress = address(made);
-        segments.expiryChanged(made, ItemLayout.MAX_EXPIRE_AT_MILLIS, Item.NEVER);
+        segments.expiryChanged(made, ItemLayout.MAX_EXPIRE_AT_MILLIS, Item.NEVER, nowMillis);
         ItemLayout.expireAtMillis(madeAddress, Item.NEVER);
         Memory.copy(item.valueAddress(), ItemLayout.valueAddress(madeAddress), item.valueLength());
         replace(key, location, made);
@@ -470,9 +472,7 @@ public final class Shard {
                     expiry.move(ItemLayout.expiryEntry(address), location, old, expireAt, nowMillis));
         }
         ItemLayout.expireAtMillis(address, expireAt);
-        if (!Location.isLarge(location)) {
-            segments.expiryChanged(location, old, expireAt);
-        }
+        segments.expiryChanged(location, old, expireAt, nowMillis);
     }
 
     /**
@@ -496,13 +496,7 @@ public final class Shard {
     /** Gives up an item's bytes; nothing may refer to them any more. */
     private void discard(long location, long address) {
         datasetBytes -= ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
-        if (Location.isLarge(location)) {
-            largeBytes -= context.largeItems.run(location).chargedBytes();
-            largeCount--;
-            context.largeItems.release(location);
-        } else {
-            segments.died(location);
-        }
+        segments.died(location);
     }
 
     // --- eviction and cleaning, for the cleaner
@@ -529,10 +523,11 @@ public final class Shard {
     void move(long location, long address, long nowMillis) {
         int size = ItemLayout.size(address);
         long expireAt = ItemLayout.expireAtMillis(address);
-        long made = append(size, expireAt, nowMillis);
+        long writtenAt = segments.meanWrittenAtMillis(Location.segment(location));
+        long made = segments.appendMoved(size, lifetimeClass(expireAt, nowMillis), nowMillis);
         long to = address(made);
         Memory.copy(address, to, size);
-        segments.born(made, size, expireAt, nowMillis);
+        segments.born(made, size, expireAt, writtenAt);
         boolean replaced = index(ItemLayout.database(to)).replace(verifier.hashOf(made), location, made);
         assert replaced : "the index has lost " + location;
         if (expireAt != Item.NEVER) {
@@ -589,7 +584,7 @@ public final class Shard {
     }
 
     public boolean expirySlice(long nowMillis, long deadlineNanos) {
-        return expiry.runSlice(nowMillis, deadlineNanos).isDone();
+        return expiry.runSlice(nowMillis, deadlineNanos) == CycleStatus.DONE;
     }
 
     public long countExpired(long nowMillis) {
@@ -726,10 +721,10 @@ public final class Shard {
         }
         totals.expiryBytes += expiry.bytes();
         totals.datasetBytes += datasetBytes;
-        totals.liveBytes += segments.liveBytes() + largeBytes;
-        totals.usedBytes += segments.usedBytes() + largeBytes;
+        totals.liveBytes += segments.liveBytes() + segments.largeBytes();
+        totals.usedBytes += segments.usedBytes() + segments.largeBytes();
         totals.deadBytes += segments.deadBytes();
-        totals.largeBytes += largeBytes;
+        totals.largeBytes += segments.largeBytes();
         totals.hits += hits;
         totals.misses += misses;
         totals.expired += expired;
@@ -752,15 +747,15 @@ public final class Shard {
     }
 
     long nextRandom() {
-        // splitmix64: one addition, two multiplications, no state but a counter.
-        long z = random += 0x9E3779B97F4A7C15L;
-        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
-        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
-        return z ^ z >>> 31;
+        return random.nextLong();
+    }
+
+    SplittableRandom random() {
+        return random;
     }
 
     long address(long location) {
-        return Location.isLarge(location) ? context.largeItems.address(location) : context.pool.address(location);
+        return context.pool.address(location);
     }
 
     private Index index(int physical) {
@@ -818,7 +813,7 @@ public final class Shard {
     }
 
     long largeCount() {
-        return largeCount;
+        return segments.largeItems();
     }
 
     /** The shard as the owner of what expires. Guarded by the shard's lock. */

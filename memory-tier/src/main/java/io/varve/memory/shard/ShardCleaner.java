@@ -77,7 +77,7 @@ public final class ShardCleaner {
     public boolean compactSlice(long nowMillis, long deadlineNanos, double deadShare) {
         if (segment == NONE) {
             int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis,
-                    (int) (context.pool.segmentSizeBytes() * deadShare));
+                    (int) (context.pool.segmentBytes() * deadShare));
             if (candidate == NONE) {
                 return false;
             }
@@ -93,7 +93,7 @@ public final class ShardCleaner {
 
     private boolean beginUnderPressure(long nowMillis) {
         policy = context.evictionPolicy;
-        int segmentBytes = context.pool.segmentSizeBytes();
+        int segmentBytes = context.pool.segmentBytes();
         double worthMoving = policy.evicts() ? Ranking.worstShare(context.evictionSamples) : 1.0 / 32;
         int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis, (int) (segmentBytes * worthMoving));
         if (candidate != NONE) {
@@ -103,7 +103,7 @@ public final class ShardCleaner {
         if (!policy.evicts() || !drawLine(nowMillis)) {
             return false;
         }
-        if (!segments.hasSealed() && !segments.sealFullestHead()) {
+        if (segments.oldestSealed() == NONE && segments.closeHeads() == 0) {
             return false;
         }
         candidate = mostPastTheLine(nowMillis);
@@ -118,9 +118,9 @@ public final class ShardCleaner {
         segments.beginClean(candidate);
         segment = candidate;
         evicting = evict;
-        cursor = Location.of(candidate, 0);
+        cursor = Segments.firstOf(candidate);
         segmentLiveBytes = segments.liveBytes(candidate);
-        reclaimCost += (double) segmentLiveBytes / context.pool.segmentSizeBytes();
+        reclaimCost += (double) segmentLiveBytes / context.pool.segmentBytes();
     }
 
     /** Walks on from the cursor; frees the segment at its end. */
@@ -150,7 +150,7 @@ public final class ShardCleaner {
         }
         assert bytesMoved >= movedBefore;
         segments.endClean(segment);
-        bytesReclaimed += context.pool.segmentSizeBytes();
+        bytesReclaimed += context.pool.segmentBytes();
         segmentsCleaned++;
         segment = NONE;
         return true;
@@ -212,7 +212,7 @@ public final class ShardCleaner {
             int candidate = switch (i) {
                 case 0 -> segments.oldestSealed();
                 case 1 -> segments.leastUtilized();
-                default -> segments.randomSealed(shard.nextRandom());
+                default -> segments.randomSealed(shard.random());
             };
             if (candidate != NONE && candidate != best) {
                 double share = estimateFreed(candidate, nowMillis);
@@ -229,7 +229,7 @@ public final class ShardCleaner {
     private double estimateFreed(int candidate, long nowMillis) {
         int looked = 0;
         int going = 0;
-        long at = segments.nextLive(candidate, Location.of(candidate, 0));
+        long at = segments.nextLive(candidate, Segments.firstOf(candidate));
         while (at != Location.NONE && looked < PROBES) {
             long address = shard.address(at);
             long expireAt = ItemLayout.expireAtMillis(address);
@@ -237,9 +237,9 @@ public final class ShardCleaner {
             if (mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
                 going++;
             }
-            at = segments.nextLive(candidate, at + ItemLayout.size(address));
+            at = segments.nextLive(candidate, segments.after(at));
         }
-        double live = (double) segments.liveBytes(candidate) / context.pool.segmentSizeBytes();
+        double live = (double) segments.liveBytes(candidate) / context.pool.segmentBytes();
         return looked == 0 ? 1.0 : 1.0 - live * (looked - going) / looked;
     }
 

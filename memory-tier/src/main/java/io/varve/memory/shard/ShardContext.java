@@ -8,7 +8,6 @@ import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
-import io.varve.memory.segment.LargeItems;
 import io.varve.memory.segment.SegmentPool;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -22,7 +21,6 @@ public final class ShardContext {
     final Regions regions;
     final MemoryBudget budget;
     final SegmentPool pool;
-    final LargeItems largeItems;
     final KeyHash keyHash;
     final TagScanner scanner;
     final Databases databases;
@@ -38,13 +36,12 @@ public final class ShardContext {
     volatile CleanerPolicy cleanerPolicy;
     volatile ChangeListener[] listeners = NOBODY;
 
-    public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, LargeItems largeItems, KeyHash keyHash,
+    public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, KeyHash keyHash,
             TagScanner scanner, Databases databases, Ticker ticker, int largeThresholdBytes,
             EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy) {
         this.regions = regions;
         this.budget = budget;
         this.pool = pool;
-        this.largeItems = largeItems;
         this.keyHash = keyHash;
         this.scanner = scanner;
         this.databases = databases;
@@ -78,10 +75,6 @@ public final class ShardContext {
 
     public SegmentPool pool() {
         return pool;
-    }
-
-    public LargeItems largeItems() {
-        return largeItems;
     }
 
     public KeyHash keyHash() {

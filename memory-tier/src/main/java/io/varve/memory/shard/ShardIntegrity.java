@@ -103,7 +103,7 @@ public final class ShardIntegrity {
     private void expect(String what, long expected, long actual) {
         if (expected != actual) {
             problems.accept(what + ": walked " + expected + ", counted " + actual + " (pool "
-                    + context.pool.segmentSizeBytes() + ")");
+                    + context.pool.segmentBytes() + ")");
         }
     }
 

@@ -1,0 +1,238 @@
+package io.varve.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Several threads on one cache while maintenance runs: an acknowledged write is there, two shards change together, and
+ * the structures stay sound.
+ */
+final class CacheConcurrencyTest {
+    private static final int THREADS = 3;
+    private static final int OPERATIONS = Integer.getInteger("varve.concurrency.operations", 30_000);
+
+    private static CacheConfig config(EvictionPolicy policy, long maxMemoryBytes) {
+        return CacheConfig.defaults(maxMemoryBytes).withShards(4).withSegmentSizeBytes(8192).withHeads(3)
+                .withExpireBaseMillis(20).withExpireBuckets(10).withExpireCycleMillis(5).withEvictionPolicy(policy);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "ALLKEYS_LRU"})
+    void acknowledgedWritesAreThere(EvictionPolicy policy) throws Exception {
+        try (Cache cache = Cache.open(config(policy, policy.evicts() ? 2 << 20 : 64 << 20))) {
+            List<Callable<Void>> workers = new ArrayList<>();
+            for (int t = 0; t < THREADS; t++) {
+                int thread = t;
+                workers.add(() -> {
+                    ownKeys(cache, thread, policy.evicts());
+                    return null;
+                });
+            }
+            runBesideMaintenance(cache, workers);
+            assertThat(cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** Each thread has keys of its own, so it knows what must be there; under eviction a key may be gone, never wrong. */
+    private static void ownKeys(Cache cache, int thread, boolean mayVanish) {
+        SplittableRandom random = new SplittableRandom(thread);
+        Map<Integer, byte[]> model = new HashMap<>();
+        Buffers buffers = new Buffers(cache);
+        try (buffers) {
+            for (int i = 0; i < OPERATIONS; i++) {
+                int id = random.nextInt(500);
+                Key key = buffers.bind("t" + thread + "-" + id);
+                switch (random.nextInt(4)) {
+                    case 0, 1 -> {
+                        byte[] value = new byte[random.nextInt(200)];
+                        random.nextBytes(value);
+                        if (cache.admit(value.length + 100L)) {
+                            buffers.set(key, value, random.nextInt(5) == 0
+                                    ? System.currentTimeMillis() + 3_600_000
+                                    : Item.NEVER);
+                            model.put(id, value);
+                        }
+                    }
+                    case 2 -> {
+                        byte[] expected = model.get(id);
+                        byte[] got = buffers.get(key);
+                        if (got != null || !mayVanish) {
+                            assertThat(got).as("thread %s key %s", thread, id).isEqualTo(expected);
+                        }
+                    }
+                    default -> {
+                        boolean there = buffers.delete(key);
+                        assertThat(there && !model.containsKey(id)).isFalse();
+                        assertThat(!there && model.containsKey(id) && !mayVanish).isFalse();
+                        model.remove(id);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void twoShardsChangeTogether() throws Exception {
+        try (Cache cache = Cache.open(config(EvictionPolicy.NOEVICTION, 32 << 20))) {
+            try (Buffers buffers = new Buffers(cache)) {
+                buffers.set(buffers.bind("left"), new byte[] {50}, Item.NEVER);
+                buffers.set(buffers.bind("right"), new byte[] {50}, Item.NEVER);
+            }
+            List<Callable<Void>> workers = new ArrayList<>();
+            for (int t = 0; t < THREADS; t++) {
+                int thread = t;
+                workers.add(() -> {
+                    transfer(cache, thread);
+                    return null;
+                });
+            }
+            runBesideMaintenance(cache, workers);
+        }
+    }
+
+    /** Moves an amount from one key to another under both locks: the sum is the same for everyone at all times. */
+    private static void transfer(Cache cache, int thread) {
+        SplittableRandom random = new SplittableRandom(thread);
+        try (Buffers left = new Buffers(cache); Buffers right = new Buffers(cache)) {
+            ShardSet shards = new ShardSet(cache.shardCount());
+            for (int i = 0; i < OPERATIONS; i++) {
+                Key from = left.bind("left");
+                Key to = right.bind("right");
+                shards.clear();
+                shards.add(from.shard());
+                shards.add(to.shard());
+                left.session.lock(shards);
+                try {
+                    byte a = left.byteOf(from);
+                    byte b = right.byteOf(to);
+                    assertThat(a + b).isEqualTo(100);
+                    byte amount = (byte) Math.min(a, random.nextInt(10));
+                    left.putByte(from, (byte) (a - amount));
+                    right.putByte(to, (byte) (b + amount));
+                } finally {
+                    left.session.unlock(shards);
+                }
+            }
+        }
+    }
+
+    private static void runBesideMaintenance(Cache cache, List<Callable<Void>> workers) throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        ExecutorService pool = Executors.newCachedThreadPool();
+        try {
+            Future<?> maintenance = pool.submit(() -> {
+                while (!stop.get()) {
+                    cache.maintain();
+                    Thread.onSpinWait();
+                }
+            });
+            List<Future<Void>> results = new ArrayList<>();
+            for (Callable<Void> worker : workers) {
+                results.add(pool.submit(worker));
+            }
+            try {
+                for (Future<Void> result : results) {
+                    result.get();
+                }
+            } finally {
+                stop.set(true);
+            }
+            maintenance.get();
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    /** A session with native buffers for a key and a value. Confined to one thread. */
+    private static final class Buffers implements AutoCloseable {
+        private static final int BYTES = 1024;
+
+        private final CacheSession session;
+        private final Key key = new Key();
+        private final Item item = new Item();
+        private final Arena arena = Arena.ofConfined();
+        private final long name = arena.allocate(BYTES).address();
+        private final long value = arena.allocate(BYTES).address();
+
+        Buffers(Cache cache) {
+            session = cache.newSession();
+            LiveRanges.add(name, BYTES);
+            LiveRanges.add(value, BYTES);
+        }
+
+        Key bind(String text) {
+            byte[] bytes = CacheFixture.bytes(text);
+            Memory.copy(bytes, 0, name, bytes.length);
+            session.now(System.currentTimeMillis());
+            session.bind(key, 0, name, bytes.length);
+            return key;
+        }
+
+        void set(Key key, byte[] bytes, long expireAtMillis) {
+            Memory.copy(bytes, 0, value, bytes.length);
+            session.lock(key);
+            try {
+                session.set(key, item, ItemType.STRING, 0, value, bytes.length, expireAtMillis);
+            } finally {
+                session.unlock(key);
+            }
+        }
+
+        byte[] get(Key key) {
+            session.lock(key);
+            try {
+                return session.find(key, item) ? Memory.toArray(item.valueAddress(), item.valueLength()) : null;
+            } finally {
+                session.unlock(key);
+            }
+        }
+
+        boolean delete(Key key) {
+            session.lock(key);
+            try {
+                return session.delete(key);
+            } finally {
+                session.unlock(key);
+            }
+        }
+
+        byte byteOf(Key key) {
+            assertThat(session.find(key, item)).isTrue();
+            return Memory.getByte(item.valueAddress());
+        }
+
+        void putByte(Key key, byte content) {
+            session.put(key, item, ItemType.STRING, 0, 1, 1, Item.NEVER);
+            Memory.putByte(item.valueAddress(), content);
+            session.changed(key, Change.SET);
+        }
+
+        @Override
+        public void close() {
+            LiveRanges.remove(name);
+            LiveRanges.remove(value);
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.varve.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.TreeSet;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class ShardSetTest {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 63, 64, 65, 128, 1024})
+    void walksItsMembersInAscendingOrder(int shards) {
+        SplittableRandom random = new SplittableRandom(shards);
+        ShardSet set = new ShardSet(shards);
+        for (int round = 0; round < 100; round++) {
+            set.clear();
+            TreeSet<Integer> expected = new TreeSet<>();
+            for (int i = random.nextInt(shards + 1); i > 0; i--) {
+                int shard = random.nextInt(shards);
+                set.add(shard);
+                expected.add(shard);
+            }
+            int from = 0;
+            for (int shard : expected) {
+                assertThat(set.contains(shard)).isTrue();
+                int next = set.next(from);
+                assertThat(next).isEqualTo(shard);
+                from = next + 1;
+            }
+            assertThat(set.next(from)).isEqualTo(-1);
+        }
+    }
+}
