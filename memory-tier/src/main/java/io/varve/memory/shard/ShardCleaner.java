@@ -44,7 +44,6 @@ public final class ShardCleaner {
     private long cursor;
     private boolean evicting;
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
-    private int segmentLiveBytes;
 
     private long segmentsCleaned;
     private long bytesMoved;
@@ -119,13 +118,11 @@ public final class ShardCleaner {
         segment = candidate;
         evicting = evict;
         cursor = Segments.firstOf(candidate);
-        segmentLiveBytes = segments.liveBytes(candidate);
-        reclaimCost += (double) segmentLiveBytes / context.pool.segmentBytes();
+        reclaimCost += segments.utilization(candidate);
     }
 
     /** Walks on from the cursor; frees the segment at its end. */
     private boolean walk(long nowMillis, long deadlineNanos) {
-        long movedBefore = bytesMoved;
         int untilClock = ITEMS_PER_CLOCK;
         for (long at = segments.nextLive(segment, cursor); at != Location.NONE; at = segments.nextLive(segment,
                 cursor)) {
@@ -144,11 +141,7 @@ public final class ShardCleaner {
                     return true;
                 }
             }
-            if (segment == NONE) {
-                return true;
-            }
         }
-        assert bytesMoved >= movedBefore;
         segments.endClean(segment);
         bytesReclaimed += context.pool.segmentBytes();
         segmentsCleaned++;
