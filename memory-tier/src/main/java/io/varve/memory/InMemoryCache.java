@@ -1,5 +1,8 @@
 package io.varve.memory;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
@@ -13,8 +16,6 @@ import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 import io.varve.memory.shard.ShardIntegrity;
 import io.varve.memory.shard.ShardTotals;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -245,7 +246,8 @@ final class InMemoryCache implements Cache {
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
                 totals.usedBytes + totals.indexBytes + totals.expiryBytes, totals.datasetBytes, totals.liveBytes,
-                totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(), pool.segmentsFree(),
+                totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
+                pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, totals.items, totals.expiringItems,
                 totals.hits, totals.misses, totals.expired, totals.evicted, maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,

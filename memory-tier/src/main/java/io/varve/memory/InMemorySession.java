@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import java.util.SplittableRandom;
+
 import io.varve.memory.index.Index;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Change;
@@ -11,7 +13,6 @@ import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.shard.Shard;
-import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** The door for one thread: hashes keys, finds their shard, and hands on. Confined to that thread. */

@@ -1,9 +1,10 @@
 package io.varve.memory;
 
+import java.util.concurrent.TimeUnit;
+
 import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, cleaning, giving memory back.

@@ -1,8 +1,9 @@
 package io.varve.memory;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Whether there is room under maxmemory for what a command may write, and how it is made. Many threads: it holds no

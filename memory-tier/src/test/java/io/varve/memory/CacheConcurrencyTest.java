@@ -1,14 +1,5 @@
 package io.varve.memory;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.varve.memory.eviction.EvictionPolicy;
-import io.varve.memory.item.Change;
-import io.varve.memory.item.Item;
-import io.varve.memory.item.ItemType;
-import io.varve.memory.item.Key;
-import io.varve.memory.offheap.LiveRanges;
-import io.varve.memory.offheap.Memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,9 +11,19 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Several threads on one cache while maintenance runs: an acknowledged write is there, two shards change together, and

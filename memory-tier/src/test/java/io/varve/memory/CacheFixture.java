@@ -1,6 +1,8 @@
 package io.varve.memory;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -8,10 +10,9 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
-import java.lang.foreign.Arena;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 /** Talks to a cache in arrays, as tests like to. Confined to one thread. */
 public final class CacheFixture implements AutoCloseable {

@@ -1,6 +1,11 @@
 package io.varve.memory;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
 
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
@@ -9,22 +14,18 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.CleanerPolicy;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
-import java.util.Set;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Random operations against a plain HashMap, on a store of small segments, so that sealing, cleaning, rehashing,
  * expiring, evicting and wrapping happen all the time. The seed is in every failure's message.
  */
 final class CacheModelTest {
-    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 40_000);
+    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 15_000);
     private static final int DATABASES = 3;
 
     private record Value(byte[] bytes, long expireAtMillis) {}
@@ -218,7 +219,8 @@ final class CacheModelTest {
         try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
             long before = fixture.cache.stats().usedBytes();
             for (int i = 0; i < 20_000; i++) {
-                fixture.set(0, CacheFixture.bytes("key" + i), new byte[100], i % 2 == 0 ? Item.NEVER
+                fixture.set(0, CacheFixture.bytes("key" + i), new byte[100], i % 2 == 0
+                        ? Item.NEVER
                         : ticker.wallMillis() + 10_000);
             }
             assertThat(fixture.cache.stats().usedBytes()).isGreaterThan(before + 20_000 * 100);

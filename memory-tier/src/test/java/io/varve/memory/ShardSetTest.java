@@ -1,11 +1,12 @@
 package io.varve.memory;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.util.TreeSet;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
+
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 final class ShardSetTest {
     @ParameterizedTest

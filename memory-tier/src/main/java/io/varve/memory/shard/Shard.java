@@ -1,5 +1,8 @@
 package io.varve.memory.shard;
 
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.ReentrantLock;
+
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.CycleStatus;
@@ -21,8 +24,6 @@ import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
-import java.util.SplittableRandom;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,10 @@ public final class Shard {
     private final double growLoad;
     private final Index[] indexes = new Index[Databases.PHYSICAL];
     private final long[] expiringItems = new long[Databases.PHYSICAL];
+    /** How far the reclaiming of a detached database has come. */
+    private final long[] reclaimCursor = new long[Databases.PHYSICAL];
+    private final long[] doomed = new long[64];
+    private int doomedCount;
     private final Segments segments;
     private final Expiry expiry;
     private final KeyVerifier verifier;
@@ -671,27 +676,31 @@ public final class Shard {
         if (index == null) {
             return true;
         }
-        long[] doomed = new long[64];
-        long cursor = 0;
+        long cursor = reclaimCursor[physical];
         for (int i = 0; i < buckets && index.size() > 0; i++) {
-            int[] count = {0};
-            cursor = index.scan(cursor, location -> {
-                if (count[0] < doomed.length) {
-                    doomed[count[0]++] = location;
-                }
-            });
-            for (int d = 0; d < count[0]; d++) {
+            doomedCount = 0;
+            // What does not fit is met again: the scan goes round until the index is empty.
+            cursor = index.scan(cursor, this::doom);
+            for (int d = 0; d < doomedCount; d++) {
                 boolean removed = index.remove(verifier.hashOf(doomed[d]), doomed[d]);
                 assert removed : "the index has lost " + doomed[d];
                 letGo(doomed[d], address(doomed[d]), physical, Change.DELETED, false);
             }
         }
+        reclaimCursor[physical] = cursor;
         if (index.size() > 0) {
             return false;
         }
         index.release();
         indexes[physical] = null;
+        reclaimCursor[physical] = 0;
         return true;
+    }
+
+    private void doom(long location) {
+        if (doomedCount < doomed.length) {
+            doomed[doomedCount++] = location;
+        }
     }
 
     // --- facts
@@ -721,8 +730,8 @@ public final class Shard {
         }
         totals.expiryBytes += expiry.bytes();
         totals.datasetBytes += datasetBytes;
-        totals.liveBytes += segments.liveBytes() + segments.largeBytes();
-        totals.usedBytes += segments.usedBytes() + segments.largeBytes();
+        totals.liveBytes += segments.liveBytes();
+        totals.usedBytes += segments.usedBytes();
         totals.deadBytes += segments.deadBytes();
         totals.largeBytes += segments.largeBytes();
         totals.hits += hits;

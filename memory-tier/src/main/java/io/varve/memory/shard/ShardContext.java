@@ -1,5 +1,7 @@
 package io.varve.memory.shard;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.TagScanner;
@@ -9,7 +11,6 @@ import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
 import io.varve.memory.segment.SegmentPool;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What all shards of a cache share. Many threads: the parts are thread-safe, or say who guards them; the settings are

@@ -1,9 +1,10 @@
 package io.varve.memory.eviction;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.SplittableRandom;
+
 import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 final class AccessBitsTest {
     private static final long NOW = 1_700_000_000_000L;

@@ -1,11 +1,12 @@
 package io.varve.memory.eviction;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.SplittableRandom;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 final class RankingTest {
     private static final long NOW = 1_700_000_000_000L;
