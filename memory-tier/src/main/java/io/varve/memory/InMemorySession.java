@@ -207,7 +207,7 @@ final class InMemorySession implements CacheSession {
             if (inIndex != 0) {
                 at = inIndex << shardBits | number;
             } else if (number + 1 < shards.length) {
-                at = number + 1;
+                at = number + 1L;
             } else {
                 return 0;
             }

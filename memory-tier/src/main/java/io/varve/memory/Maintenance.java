@@ -1,6 +1,7 @@
 package io.varve.memory;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
@@ -28,7 +29,7 @@ final class Maintenance {
     private final Room room;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
-    private volatile long limitedCycles;
+    private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
 
@@ -48,7 +49,7 @@ final class Maintenance {
 
     /** Expiry cycles that ended at their time limit with work left. */
     long limitedCycles() {
-        return limitedCycles;
+        return limitedCycles.get();
     }
 
     /**
@@ -89,7 +90,7 @@ final class Maintenance {
             limited |= !expireShard(shards[i], nowMillis, end);
         }
         if (limited) {
-            limitedCycles++;
+            limitedCycles.incrementAndGet();
         }
     }
 

@@ -7,6 +7,8 @@ package io.varve.memory.item;
 public final class CacheFullException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /** The only one: without a stack trace there is nothing to tell two of them apart. */
+    @SuppressWarnings("StaticAssignmentOfThrowable")
     public static final CacheFullException INSTANCE = new CacheFullException();
 
     private CacheFullException() {

@@ -4,7 +4,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.varve.memory.eviction.AccessBits;
-import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.CycleStatus;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.expiry.Expiry;

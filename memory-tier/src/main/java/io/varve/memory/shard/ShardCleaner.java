@@ -63,7 +63,7 @@ public final class ShardCleaner {
      */
     public boolean pressureSlice(long nowMillis, long deadlineNanos) {
         if (segment == NONE && !beginUnderPressure(nowMillis)) {
-            return evictLarge(nowMillis);
+            return evictLarge();
         }
         return walk(nowMillis, deadlineNanos);
     }
@@ -237,7 +237,7 @@ public final class ShardCleaner {
     }
 
     /** Where no segment is left to gain from, large items may be: each frees its run at once. */
-    private boolean evictLarge(long nowMillis) {
+    private boolean evictLarge() {
         if (!policy.evicts() || shard.largeCount() == 0) {
             return false;
         }
