@@ -19,6 +19,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -200,7 +201,7 @@ final class CacheConcurrencyTest {
             }
         }
 
-        byte[] get(Key key) {
+        byte @Nullable [] get(Key key) {
             session.lock(key);
             try {
                 return session.find(key, item) ? Memory.toArray(item.valueAddress(), item.valueLength()) : null;

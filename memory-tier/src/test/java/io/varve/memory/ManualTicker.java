@@ -17,8 +17,8 @@ public final class ManualTicker implements Ticker {
         return nanos;
     }
 
-    public void advanceMillis(long millis) {
-        wallMillis += millis;
-        nanos += millis * 1_000_000;
+    public synchronized void advanceMillis(long millis) {
+        wallMillis = wallMillis + millis;
+        nanos = nanos + millis * 1_000_000;
     }
 }
