@@ -22,7 +22,7 @@ final class StringEditCommands {
     static final long MAX_STRING_BYTES = 512L << 20;
     private static final String TOO_LONG = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
     static final String OVERFLOW = "ERR increment or decrement would overflow";
-    private static final String NOT_FINITE = "ERR increment would produce NaN or Infinity";
+    static final String NOT_FINITE = "ERR increment would produce NaN or Infinity";
 
     private StringEditCommands() {}
 

@@ -1,0 +1,209 @@
+package io.varve.server.command;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+
+import static io.varve.server.command.CommandFlag.DENYOOM;
+import static io.varve.server.command.CommandFlag.FAST;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.WRITE;
+
+/**
+ * Commands on keys whatever they hold: delete, look, copy, move, rename. Immutable: static handlers.
+ *
+ * @see ExpiryCommands
+ * @see ScanCommands
+ */
+public final class KeyCommands {
+    private static final String SAME_OBJECT = "ERR source and destination objects are the same";
+
+    private KeyCommands() {}
+
+    /** Adds the family. */
+    public static void addTo(CommandTable.Builder table) {
+        table.add(keys("del", -2, "1.0.0", "Deletes keys").keys(1, -1, 1).flags(WRITE)
+                .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
+                .handler(KeyCommands::del));
+        table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1)
+                .flags(WRITE, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
+                .complexity("O(N) in the keys").handler(KeyCommands::del));
+        table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).flags(READONLY, FAST)
+                .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
+                .handler(KeyCommands::exists));
+        table.add(keys("touch", -2, "3.2.1", "Renews the access clocks of keys").keys(1, -1, 1)
+                .flags(READONLY, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
+                .complexity("O(N) in the keys").handler(KeyCommands::touch));
+        table.add(keys("type", 2, "1.0.0", "Answers the type of a key's value").key(1).flags(READONLY, FAST)
+                .handler(KeyCommands::type));
+        table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
+                .flags(WRITE, DENYOOM).complexity("O(N) in the value").handler(KeyCommands::copy));
+        table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).flags(WRITE, FAST)
+                .handler(KeyCommands::move));
+        table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1).flags(WRITE)
+                .handler(call -> rename(call, false)));
+        table.add(keys("renamenx", 3, "1.0.0", "Renames a key unless the new name exists").keys(1, 2, 1)
+                .flags(WRITE, FAST).handler(call -> rename(call, true)));
+        ExpiryCommands.addTo(table);
+        ScanCommands.addTo(table);
+    }
+
+    static CommandSpec.Builder keys(String name, int arity, String since, String summary) {
+        return CommandSpec.named(name).arity(arity).categories("@keyspace").group("generic").since(since)
+                .summary(summary);
+    }
+
+    private static void del(Invocation call) {
+        int deleted = 0;
+        for (int i = 0; i < call.keyCount(); i++) {
+            if (call.session().delete(call.keyAt(i))) {
+                deleted++;
+            }
+        }
+        call.reply().integer(deleted);
+    }
+
+    private static void exists(Invocation call) {
+        int found = 0;
+        for (int i = 0; i < call.keyCount(); i++) {
+            if (KeyLookup.findUntouched(call, call.keyAt(i), call.item())) {
+                found++;
+            }
+        }
+        call.reply().integer(found);
+    }
+
+    private static void touch(Invocation call) {
+        // TOUCH renews the clock even where the client asked to leave it alone.
+        call.session().touching(true);
+        int found = 0;
+        for (int i = 0; i < call.keyCount(); i++) {
+            if (call.session().find(call.keyAt(i), call.item())) {
+                found++;
+            }
+        }
+        call.session().touching(!call.client().noTouch());
+        call.reply().integer(found);
+    }
+
+    private static void type(Invocation call) {
+        Item item = call.item();
+        boolean found = KeyLookup.findUntouched(call, call.keyAt(0), item);
+        call.reply().simple(found ? item.type().redisName() : "none");
+    }
+
+    // --- from one key to another
+
+    private static void copy(Invocation call) {
+        boolean replace = false;
+        int database = call.database();
+        for (int i = 3; i < call.argumentCount(); i++) {
+            if (call.argumentIs(i, "REPLACE")) {
+                replace = true;
+            } else if (call.argumentIs(i, "DB") && i + 1 < call.argumentCount()) {
+                database = database(call, ++i);
+                if (database < 0) {
+                    return;
+                }
+            } else {
+                call.syntaxError();
+                return;
+            }
+        }
+        if (database == call.database() && sameName(call)) {
+            call.reply().error(SAME_OBJECT);
+            return;
+        }
+        Item source = call.item();
+        if (!call.session().find(call.keyAt(0), source)) {
+            call.reply().integer(0);
+            return;
+        }
+        Key target = call.keyInDatabase(2, database);
+        if (!replace && call.session().peek(target, call.otherItem())) {
+            call.reply().integer(0);
+            return;
+        }
+        write(call, source, target);
+        call.reply().integer(1);
+    }
+
+    private static void move(Invocation call) {
+        int database = database(call, 2);
+        if (database < 0) {
+            return;
+        }
+        if (database == call.database()) {
+            call.reply().error(SAME_OBJECT);
+            return;
+        }
+        CacheSession session = call.session();
+        Item source = call.item();
+        Key target = call.keyInDatabase(1, database);
+        if (!session.peek(call.keyAt(0), source) || session.peek(target, call.otherItem())) {
+            call.reply().integer(0);
+            return;
+        }
+        write(call, source, target);
+        session.delete(call.keyAt(0));
+        call.reply().integer(1);
+    }
+
+    private static void rename(Invocation call, boolean keepTarget) {
+        CacheSession session = call.session();
+        Item source = call.item();
+        if (!session.peek(call.keyAt(0), source)) {
+            call.reply().error("ERR no such key");
+            return;
+        }
+        boolean renamed = true;
+        if (sameName(call)) {
+            renamed = !keepTarget;
+        } else if (keepTarget && session.peek(call.keyAt(1), call.otherItem())) {
+            renamed = false;
+        } else {
+            write(call, source, call.keyAt(1));
+            session.delete(call.keyAt(0));
+        }
+        if (keepTarget) {
+            call.reply().integer(renamed ? 1 : 0);
+        } else {
+            call.reply().ok();
+        }
+    }
+
+    private static boolean sameName(Invocation call) {
+        int length = call.argumentLength(1);
+        return length == call.argumentLength(2)
+                && Memory.equal(call.argumentAddress(1), call.argumentAddress(2), length);
+    }
+
+    /** The database that an argument names; -1 after an error was replied. */
+    private static int database(Invocation call, int argument) {
+        if (!call.requireLong(argument)) {
+            return -1;
+        }
+        long database = call.longValue();
+        if (database < Integer.MIN_VALUE || database > Integer.MAX_VALUE) {
+            call.reply().error("ERR value is out of range, value must between -2147483648 and 2147483647");
+            return -1;
+        }
+        if (database < 0 || database >= call.cache().databaseCount()) {
+            call.reply().error("ERR DB index is out of range");
+            return -1;
+        }
+        return (int) database;
+    }
+
+    /** Puts a copy of an item, with its expiry time, under another key; the item stays where it is meanwhile. */
+    private static void write(Invocation call, Item source, Key target) {
+        Item written = call.otherItem();
+        int length = source.valueLength();
+        call.session().put(target, written, source.type(), source.encoding(), length, length,
+                source.expireAtMillis());
+        Memory.copy(source.valueAddress(), written.valueAddress(), length);
+        call.session().changed(target, Change.SET);
+    }
+}
