@@ -41,7 +41,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         Map<String, Configuration> configurations = configurations(experiment, scale, filters.against());
         List<String> names = chosen("config", filters.configurations(), new ArrayList<>(configurations.keySet()),
                 experiment.configurations().keySet().stream().toList());
-        names.forEach(name -> configurations.putIfAbsent(name, configuration(experiment, name)));
+        names.forEach(name -> configurations.computeIfAbsent(name, absent -> configuration(experiment, absent)));
         configurations.keySet().retainAll(names);
         List<RunSpec> runs = new ArrayList<>();
         for (String workload : chosen("workload", filters.workloads(), scale.workloads(),

@@ -1,7 +1,9 @@
 package io.varve.experiments.report;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunFiles;
@@ -21,6 +23,17 @@ public final class Report {
 
     /** @return the page's path */
     public Path write() throws IOException {
-        return files.directory().resolve("report.html");
+        List<Curves> curves = Curves.of(plan, files);
+        List<Bars> bars = Bars.of(plan, summary);
+        Path page = files.directory().resolve("report.html");
+        Files.writeString(page, Page.html(plan, summary, curves, bars));
+        Plots plots = new Plots(files.directory());
+        for (Curves each : curves) {
+            plots.write(each);
+        }
+        for (Bars each : bars) {
+            plots.write(each);
+        }
+        return page;
     }
 }

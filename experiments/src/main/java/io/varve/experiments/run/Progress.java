@@ -31,6 +31,7 @@ public final class Progress implements AutoCloseable {
      * @param done            of them, before this began
      * @param estimateSeconds for the rest
      */
+    @SuppressWarnings("SystemConsoleNull") // NullAway's model of the JDK still has it nullable
     public Progress(PrintStream out, int total, int done, long estimateSeconds) {
         this.out = out;
         Console console = System.console();

@@ -12,6 +12,9 @@ import java.util.stream.Collectors;
 import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Measured;
+import io.varve.experiments.result.Percent;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.Sample;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class YcsbRun {
     private static final String BINDING = "io.varve.ycsb.VarveClient";
-    /** Of a time-bounded phase: a server too slow for the rate is cut off here, and its throughput says so. */
-    private static final int PATIENCE = 3;
+    /** Beyond the duration of a time-bounded phase: a JVM's start. Who is too slow for the rate is cut off, and told so. */
+    private static final int GRACE_SECONDS = 3;
+    private static final double MAX_SHORTFALL_PERCENT = 5;
 
     /** More operations a second than YCSB can do; YCSB sizes its key space by the count, so it is not simply huge. */
     private static final int PROBE_RATE = 200_000;
@@ -39,7 +43,7 @@ final class YcsbRun {
     }
 
     void measure() throws IOException {
-        Files.deleteIfExists(context.directory.resolve(io.varve.experiments.result.RunFiles.YCSB_TXT));
+        Files.deleteIfExists(context.directory.resolve(RunFiles.YCSB_TXT));
         context.phase("load", this::load);
         context.phase("operations", this::operations);
         context.phase("wait", () -> context.pause(context.run.maxTtlSeconds() * 1000L));
@@ -73,7 +77,7 @@ final class YcsbRun {
         properties.put("hdrhistogram.output.path", histograms + "/");
         properties.put("measurement.interval", size.rate() > 0 ? "both" : "op");
         if (size.seconds() > 0) {
-            properties.put("maxexecutiontime", String.valueOf(size.seconds() * PATIENCE));
+            properties.put("maxexecutiontime", String.valueOf(size.seconds() + GRACE_SECONDS));
         }
         Sample before = latest();
         YcsbOutput output = ycsb.run("operations", client("-t", size.rate()), properties, context.stop);
@@ -81,6 +85,10 @@ final class YcsbRun {
         judge("operations", output, size.operationCount());
         context.measured.put(Measured.THROUGHPUT, output.number("OVERALL Throughput(ops/sec)"));
         context.measured.put("operations", output.operations());
+        if (size.seconds() > 0 && !context.stop.isAsked()) {
+            context.checks.add(Check.atMost("operations that the throttled load fell short of its plan, %",
+                    Percent.reduction(size.operationCount(), output.operations()), MAX_SHORTFALL_PERCENT));
+        }
         output.returns().forEach((name, count) -> context.measured.put("returns_" + name, count));
         if (before != null && after != null && output.operations() > 0) {
             context.measured.put(Measured.CPU_PER_OPERATION,

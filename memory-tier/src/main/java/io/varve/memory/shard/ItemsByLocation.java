@@ -25,11 +25,6 @@ final class ItemsByLocation implements KeyVerifier {
         return context.keyHash.hash(ItemLayout.keyAddress(address), ItemLayout.keyLength(address));
     }
 
-    @Override
-    public long touch(long location) {
-        return Memory.getLong(address(location));
-    }
-
     private long address(long location) {
         return context.pool.address(location);
     }

@@ -1,0 +1,126 @@
+package io.varve.experiments.report;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+import io.varve.experiments.definition.Experiment;
+import io.varve.experiments.definition.Experiment.Configuration;
+import io.varve.experiments.definition.Experiment.Figure;
+import io.varve.experiments.definition.Experiment.Published;
+import io.varve.experiments.definition.Experiment.Server;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.Spread;
+import io.varve.experiments.result.Summary;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A figure of ranges: what of the measured belongs in it, and what was published. Immutable.
+ *
+ * @param figure  its definition
+ * @param columns groups or configurations, in the order of the definition
+ * @param panels  one per metric
+ */
+record Bars(Figure figure, List<String> columns, List<Panel> panels) {
+    private static final List<String> METRICS = List.of("mean-memory", "peak-memory", "throughput");
+
+    /**
+     * One metric.
+     *
+     * @param metric by the comparison's name
+     * @param title  for people
+     * @param bars   measured, one per column and baseline
+     */
+    record Panel(String metric, String title, List<Bar> bars) {}
+
+    /**
+     * The measured range of one column against one baseline, and what was published for the column.
+     *
+     * @param column    group or configuration
+     * @param baseline  configuration
+     * @param spread    in percent
+     * @param published null if nothing is printed
+     */
+    record Bar(String column, String baseline, Spread spread, @Nullable Published published) {}
+
+    /** All figures for which something was measured. */
+    static List<Bars> of(Plan plan, Summary summary) {
+        List<Figure> figures = plan.experiment().figures();
+        List<Bars> result = new ArrayList<>();
+        for (Figure figure : figures == null ? List.<Figure>of() : figures) {
+            Bars bars = of(figure, plan, summary);
+            if (!bars.panels().isEmpty()) {
+                result.add(bars);
+            }
+        }
+        return result;
+    }
+
+    private static Bars of(Figure figure, Plan plan, Summary summary) {
+        Experiment experiment = plan.experiment();
+        boolean byConfiguration = "configuration".equals(figure.by());
+        Set<String> columns = new LinkedHashSet<>();
+        plan.configurations().forEach((name, configuration) -> {
+            if (configuration.server() == Server.VARVE && !experiment.baselines().contains(name)
+                    && isIn(figure.groups(), configuration.group())) {
+                columns.add(byConfiguration ? name : configuration.group());
+            }
+        });
+        List<Comparison> wanted = summary.comparisons().stream().filter(each -> isWanted(figure, each.run())).toList();
+        List<Panel> panels = new ArrayList<>();
+        for (String metric : METRICS) {
+            List<Bar> bars = new ArrayList<>();
+            for (String baseline : experiment.baselines()) {
+                for (String column : columns) {
+                    List<Double> values = wanted.stream()
+                            .filter(each -> each.baseline().equals(baseline)
+                                    && column.equals(column(plan, each, byConfiguration)))
+                            .map(each -> each.metric(metric))
+                            .filter(value -> !value.isNaN())
+                            .toList();
+                    if (!values.isEmpty()) {
+                        bars.add(new Bar(column, baseline, Spread.of(values), published(figure, column, metric)));
+                    }
+                }
+            }
+            if (!bars.isEmpty()) {
+                panels.add(new Panel(metric, title(metric), bars));
+            }
+        }
+        return new Bars(figure, List.copyOf(columns), List.copyOf(panels));
+    }
+
+    private static String title(String metric) {
+        return switch (metric) {
+            case "mean-memory" -> "Mean memory, reduction in %";
+            case "peak-memory" -> "Peak memory, reduction in %";
+            default -> "Throughput, improvement in %";
+        };
+    }
+
+    private static String column(Plan plan, Comparison comparison, boolean byConfiguration) {
+        Configuration configuration = plan.configuration(comparison.run());
+        return byConfiguration ? comparison.run().configuration() : configuration.group();
+    }
+
+    private static boolean isWanted(Figure figure, RunSpec run) {
+        return isIn(figure.workloads(), run.workload()) && isIn(figure.sizes(), run.size())
+                && isIn(figure.ttls(), run.ttls()) && isIn(figure.threads(), run.threads());
+    }
+
+    private static <T> boolean isIn(@Nullable List<T> allowed, T value) {
+        return allowed == null || allowed.contains(value);
+    }
+
+    private static @Nullable Published published(Figure figure, String column, String metric) {
+        List<Published> all = figure.published();
+        if (all == null) {
+            return null;
+        }
+        return all.stream().filter(each -> each.group().equals(column) && each.metric().equals(metric)).findFirst()
+                .orElse(null);
+    }
+}

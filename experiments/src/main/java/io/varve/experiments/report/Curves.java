@@ -1,0 +1,146 @@
+package io.varve.experiments.report;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.varve.experiments.definition.Experiment.Kind;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.Sample;
+
+/**
+ * What the runs of one cell look like over time, a line per configuration. Immutable.
+ *
+ * @param cell  what the runs have in common
+ * @param title in words
+ * @param like  the paper's figures that show the same
+ * @param views by quantity
+ */
+record Curves(String cell, String title, String like, List<View> views) {
+    private static final double MEGABYTE = 1e6;
+    private static final double SECOND_MILLIS = 1e3;
+    /** Of expiry.csv. */
+    private static final int DEAD_COLUMN = 3;
+    private static final int LIMIT_COLUMN = 5;
+
+    /**
+     * One quantity.
+     *
+     * @param name  for a file
+     * @param title for people
+     * @param unit  of the values
+     * @param lines one per configuration
+     */
+    record View(String name, String title, String unit, List<Line> lines) {}
+
+    /**
+     * One configuration.
+     *
+     * @param configuration its name
+     * @param points        in the order of time
+     */
+    record Line(String configuration, List<Point> points) {}
+
+    /**
+     * A value at a moment.
+     *
+     * @param seconds since FLUSHALL
+     * @param value   in the view's unit
+     */
+    record Point(double seconds, double value) {}
+
+    private interface Quantity {
+        double of(Sample sample);
+    }
+
+    static List<Curves> of(Plan plan, RunFiles files) throws IOException {
+        Map<String, List<RunSpec>> cells = new LinkedHashMap<>();
+        plan.runs().forEach(run -> cells.computeIfAbsent(run.cell(), _ -> new ArrayList<>()).add(run));
+        List<Curves> result = new ArrayList<>();
+        for (Map.Entry<String, List<RunSpec>> cell : cells.entrySet()) {
+            List<View> views = new ArrayList<>();
+            Map<RunSpec, List<Sample>> samples = new LinkedHashMap<>();
+            for (RunSpec run : cell.getValue()) {
+                List<Sample> taken = files.samples(run);
+                if (!taken.isEmpty()) {
+                    samples.put(run, taken);
+                }
+            }
+            if (samples.isEmpty()) {
+                continue;
+            }
+            addExpired(views, cell.getValue(), files);
+            views.add(view("memory", "Memory in use (used_memory)", "MB", samples, s -> s.usedMemory() / MEGABYTE));
+            views.add(
+                    view("rss", "Resident memory (used_memory_rss)", "MB", samples, s -> s.usedMemoryRss() / MEGABYTE));
+            views.add(view("throughput", "Throughput", "operations/s", samples, Sample::ops));
+            views.add(view("keys", "Keys, expired but unreclaimed ones included", "keys", samples, Sample::keys));
+            RunSpec first = cell.getValue().getFirst();
+            String title = plan.experiment().kind() == Kind.YCSB
+                    ? first.cellTitle()
+                    : first.workload() + ", " + first.size()
+                            + (first.ttls().isEmpty() ? "" : ", TTLs " + first.ttlText() + " s");
+            result.add(new Curves(cell.getKey(), title, like(plan, first), List.copyOf(views)));
+        }
+        return result;
+    }
+
+    private static View view(String name, String title, String unit, Map<RunSpec, List<Sample>> samples,
+            Quantity quantity) {
+        List<Line> lines = new ArrayList<>();
+        samples.forEach((run, taken) -> lines.add(new Line(run.configuration(), taken.stream()
+                .map(sample -> new Point(sample.elapsedMillis() / SECOND_MILLIS, quantity.of(sample)))
+                .toList())));
+        return new View(name, title, unit, lines);
+    }
+
+    /** The counts of the expiry experiment: one line per configuration, and the limit. */
+    private static void addExpired(List<View> views, List<RunSpec> runs, RunFiles files) throws IOException {
+        List<Line> lines = new ArrayList<>();
+        for (RunSpec run : runs) {
+            List<double[]> rows = files.rows(run, RunFiles.EXPIRY_CSV).stream().map(Curves::numbers).toList();
+            if (rows.isEmpty()) {
+                continue;
+            }
+            lines.add(new Line(run.configuration(), points(rows, DEAD_COLUMN)));
+            if (lines.size() == 1) {
+                lines.addFirst(new Line("limit", points(rows, LIMIT_COLUMN)));
+            }
+        }
+        if (!lines.isEmpty()) {
+            views.add(new View("expired", "Items expired and not reclaimed", "items", lines));
+        }
+    }
+
+    private static List<Point> points(List<double[]> rows, int column) {
+        return rows.stream().map(row -> new Point(row[0] / SECOND_MILLIS, row[column])).toList();
+    }
+
+    private static double[] numbers(String row) {
+        String[] cells = row.split(",", -1);
+        double[] numbers = new double[cells.length];
+        for (int i = 0; i < cells.length; i++) {
+            numbers[i] = Double.parseDouble(cells[i]);
+        }
+        return numbers;
+    }
+
+    /** Which figures of the paper have this setting; ours are never quite theirs, so they are named, not claimed. */
+    private static String like(Plan plan, RunSpec run) {
+        if (!plan.experiment().name().equals("bucket-expiry")) {
+            return "";
+        }
+        boolean exact = run.workload().equals("a") && run.ttls().equals(List.of(60));
+        if (exact && run.size().equals("30M")) {
+            return run.threads() == 4 ? "the paper's Figures 8 and 9" : "the paper's Figures 13 and 14";
+        }
+        if (exact && run.size().equals("3M") && run.threads() == 4) {
+            return "the paper's Figures 10 and 11";
+        }
+        return "drawn as the paper's Figures 8 and 9, which show workload a, 30 million operations, TTL {60} s";
+    }
+}

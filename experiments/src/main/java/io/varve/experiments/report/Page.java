@@ -1,0 +1,176 @@
+package io.varve.experiments.report;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.varve.experiments.definition.Experiment.Published;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.Machine;
+import io.varve.experiments.result.Measured;
+import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.RunRecord.Outcome;
+import io.varve.experiments.result.Summary;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code report.html}: one page that loads nothing. Stateless.
+ *
+ * <p>The template has three places: the data as JSON, the charts' library, and the title. The script draws; everything it
+ * says is in the data.
+ */
+final class Page {
+    private static final String TEMPLATE = "report.html";
+    private static final String CHARTS = "/META-INF/resources/webjars/echarts/5.5.0/echarts.min.js";
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private Page() {}
+
+    static String html(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars) throws IOException {
+        String data = JSON.writeValueAsString(model(plan, summary, curves, bars)).replace("</", "<\\/");
+        return text(Page.class.getResourceAsStream(TEMPLATE), TEMPLATE)
+                .replace("/*DATA*/null", data)
+                .replace("<!--TITLE-->", escaped(plan.experiment().title()))
+                .replace("/*CHARTS*/", text(charts(), CHARTS).replace("</script", "<\\/script"));
+    }
+
+    private static @Nullable InputStream charts() {
+        InputStream exact = Page.class.getResourceAsStream(CHARTS);
+        return exact != null ? exact : Page.class.getResourceAsStream(CHARTS.replace("/5.5.0/", "/5.5.0/dist/"));
+    }
+
+    private static String text(@Nullable InputStream resource, String name) throws IOException {
+        if (resource == null) {
+            throw new IOException("not on the class path: " + name);
+        }
+        try (resource) {
+            return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static String escaped(String text) {
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+    }
+
+    private static Map<String, Object> model(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars) {
+        Map<String, Object> model = new LinkedHashMap<>();
+        model.put("experiment", plan.experiment().name());
+        model.put("title", plan.experiment().title());
+        model.put("asks", plan.experiment().asks());
+        model.put("scale", plan.scaleName());
+        model.put("about", plan.scale().about());
+        model.put("embedded", plan.scale().embedded());
+        model.put("notes", plan.experiment().notes() == null ? List.of() : plan.experiment().notes());
+        model.put("planned", plan.runs().size());
+        model.put("baselines", summary.baselines());
+        model.put("machine", summary.runs().isEmpty() ? Machine.describe() : summary.runs().getLast().machine());
+        model.put("throttled", plan.runs().stream().anyMatch(run -> plan.size(run).rate() > 0));
+        model.put("probed", summary.runs().stream().anyMatch(r -> r.measured().containsKey(Measured.PROBE_THROUGHPUT)));
+        model.put("runs", summary.runs().stream().map(run -> row(summary, run)).toList());
+        model.put("configurations", plan.configurations().entrySet().stream().map(each -> {
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("name", each.getKey());
+            row.put("color", Palette.html(each.getKey()));
+            row.put("about", each.getValue().about() == null ? "" : each.getValue().about());
+            row.put("settings", each.getValue().settings());
+            return row;
+        }).toList());
+        model.put("curves", curves.stream().map(Page::curves).toList());
+        model.put("figures", bars.stream().map(Page::figure).toList());
+        return model;
+    }
+
+    private static Map<String, Object> row(Summary summary, RunRecord run) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("id", run.run().id());
+        row.put("cell", run.run().cell());
+        row.put("configuration", run.run().configuration());
+        row.put("color", Palette.html(run.run().configuration()));
+        row.put("outcome", run.outcome());
+        row.put("faults", run.faults());
+        row.put("version", run.serverVersion());
+        row.put("startedBy", run.startedBy());
+        row.put("measured", run.measured());
+        double throughput = Comparison.throughput(run);
+        row.put("throughput", Double.isNaN(throughput) ? null : throughput);
+        row.put("checks", run.checks());
+        Map<String, Object> against = new LinkedHashMap<>();
+        for (String baseline : summary.baselines()) {
+            Comparison comparison = run.outcome() == Outcome.OK ? summary.against(run, baseline) : null;
+            if (comparison != null) {
+                Map<String, Object> metrics = new LinkedHashMap<>();
+                for (String metric : List.of("mean-memory", "peak-memory", "mean-rss", "peak-rss", "throughput")) {
+                    double value = comparison.metric(metric);
+                    metrics.put(metric, Double.isNaN(value) ? null : value);
+                }
+                against.put(baseline, metrics);
+            }
+        }
+        row.put("against", against);
+        return row;
+    }
+
+    private static Map<String, Object> curves(Curves curves) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("title", curves.title());
+        json.put("like", curves.like());
+        json.put("views", curves.views().stream().map(view -> {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("title", view.title());
+            one.put("unit", view.unit());
+            one.put("lines", view.lines().stream().map(Page::line).toList());
+            return one;
+        }).toList());
+        return json;
+    }
+
+    private static Map<String, Object> line(Curves.Line line) {
+        List<double[]> points = new ArrayList<>();
+        for (Curves.Point point : line.points()) {
+            points.add(new double[] {rounded(point.seconds()), rounded(point.value())});
+        }
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("name", line.configuration());
+        json.put("color", line.configuration().equals("limit") ? "#1f2328" : Palette.html(line.configuration()));
+        json.put("points", points);
+        return json;
+    }
+
+    private static double rounded(double value) {
+        return Math.round(value * 100) / 100.0;
+    }
+
+    private static Map<String, Object> figure(Bars bars) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("id", bars.figure().id());
+        json.put("title", bars.figure().title());
+        json.put("says", bars.figure().says() == null ? "" : bars.figure().says());
+        json.put("columns", bars.columns());
+        json.put("panels", bars.panels().stream().map(panel -> {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("title", panel.title());
+            one.put("bars", panel.bars().stream().map(Page::bar).toList());
+            return one;
+        }).toList());
+        return json;
+    }
+
+    private static Map<String, Object> bar(Bars.Bar bar) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("column", bar.column());
+        json.put("baseline", bar.baseline());
+        json.put("color", Palette.html(bar.baseline()));
+        json.put("spread", bar.spread());
+        Published published = bar.published();
+        if (published != null) {
+            json.put("published", published);
+        }
+        return json;
+    }
+}

@@ -1,0 +1,32 @@
+package io.varve.experiments.report;
+
+import java.awt.Color;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One colour per configuration, the same in every figure. Immutable.
+ *
+ * <p>Chosen to be told apart by people who see red and green alike; what everything is compared with is grey or red.
+ */
+final class Palette {
+    private static final Map<String, String> KNOWN = Map.of(
+            "Ref", "#7d8590", "Redis", "#c2402c", "wheel", "#0f766e",
+            "120-1000", "#2f5fb3", "60-1000", "#e09f1f", "240-1000", "#7a4fa3",
+            "1200-100", "#6aa5de", "600-100", "#b5651d", "2400-100", "#b493d6");
+    private static final Map<String, String> GROUPS = Map.of(
+            "60 s", "#e09f1f", "120 s", "#2f5fb3", "240 s", "#7a4fa3");
+    private static final List<String> OTHERS = List.of("#3f3f46", "#be185d", "#4d7c0f");
+
+    private Palette() {}
+
+    /** Of a configuration or a group of them, as HTML writes it. */
+    static String html(String name) {
+        String known = KNOWN.getOrDefault(name, GROUPS.get(name));
+        return known == null ? OTHERS.get(Math.floorMod(name.hashCode(), OTHERS.size())) : known;
+    }
+
+    static Color color(String name) {
+        return Color.decode(html(name));
+    }
+}

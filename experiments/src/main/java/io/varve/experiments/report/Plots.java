@@ -1,0 +1,195 @@
+package io.varve.experiments.report;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.awt.Font;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import javax.imageio.ImageIO;
+
+import io.varve.experiments.definition.Experiment.Published;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.Styler.LegendLayout;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/**
+ * PNG plots on white, in our palette, without a display. Confined to the thread that writes the report.
+ */
+final class Plots {
+    private static final int WIDTH = 1000;
+    private static final int HEIGHT = 560;
+    private static final Color INK = new Color(0x1f2328);
+    private static final Color GRID = new Color(0xe4e7eb);
+    private static final Color PUBLISHED = new Color(0xd9c7a0);
+    private static final float BAR_WIDTH = 16f;
+    private static final float PUBLISHED_WIDTH = 34f;
+    private static final int MANY_LABELS = 100;
+
+    private final Path directory;
+
+    Plots(Path directory) {
+        this.directory = directory;
+        // No cache on disk: it registers a shutdown hook, which fails while Ctrl-C is being answered.
+        ImageIO.setUseCache(false);
+    }
+
+    /** One image per quantity: {@code memory_CELL.png} and so on. */
+    void write(Curves curves) throws IOException {
+        for (Curves.View view : curves.views()) {
+            XYChart chart = chart(WIDTH, HEIGHT, view.title() + ": " + curves.title(), "seconds since FLUSHALL",
+                    view.unit());
+            chart.getStyler().setXAxisMin(0.0);
+            chart.getStyler().setYAxisMin(0.0);
+            for (Curves.Line line : view.lines()) {
+                XYSeries series = chart.addSeries(line.configuration(),
+                        line.points().stream().mapToDouble(Curves.Point::seconds).toArray(),
+                        line.points().stream().mapToDouble(Curves.Point::value).toArray());
+                boolean limit = line.configuration().equals("limit");
+                series.setLineColor(limit ? INK : Palette.color(line.configuration()));
+                series.setLineStyle(limit ? dashed() : solid(2f));
+                series.setMarker(SeriesMarkers.NONE);
+            }
+            save(List.of(chart), view.name() + "_" + curves.cell() + ".png");
+        }
+    }
+
+    /** One image per figure, a panel per metric. */
+    void write(Bars bars) throws IOException {
+        List<XYChart> charts = new ArrayList<>();
+        for (Bars.Panel panel : bars.panels()) {
+            charts.add(panel(bars, panel));
+        }
+        save(charts, bars.figure().id().toLowerCase(Locale.ROOT).replace(' ', '-') + ".png");
+    }
+
+    private static XYChart panel(Bars bars, Bars.Panel panel) {
+        XYChart chart = chart(Math.max(420, 130 * bars.columns().size()), 480,
+                bars.figure().id() + " · " + panel.title(),
+                "", "%");
+        chart.getStyler().setXAxisMin(-0.6);
+        chart.getStyler().setXAxisMax(bars.columns().size() - 0.4);
+        chart.getStyler().setXAxisMaxLabelCount(MANY_LABELS);
+        chart.getStyler().setXAxisTickMarkSpacingHint(40);
+        chart.getStyler().setXAxisTickLabelsFormattingFunction(x -> label(bars.columns(), x));
+        int next = 0;
+        Set<String> named = new HashSet<>();
+        List<String> shown = new ArrayList<>();
+        for (Bars.Bar bar : panel.bars()) {
+            int column = bars.columns().indexOf(bar.column());
+            Published published = bar.published();
+            if (published != null && !shown.contains(bar.column())) {
+                shown.add(bar.column());
+                double top = first(published.max(), published.mean(), published.min());
+                double bottom = first(published.min(), published.mean(), published.max());
+                vertical(chart, named, "published (paper)", next++, column, bottom, top, PUBLISHED, PUBLISHED_WIDTH);
+            }
+        }
+        for (Bars.Bar bar : panel.bars()) {
+            double x = bars.columns().indexOf(bar.column()) + (bar.baseline().equals("Redis") ? 0.16 : -0.16);
+            Color color = Palette.color(bar.baseline());
+            vertical(chart, named, "measured vs " + bar.baseline(), next++, x, bar.spread().min(), bar.spread().max(),
+                    color,
+                    BAR_WIDTH);
+            XYSeries mean = chart.addSeries("mean" + next++, new double[] {x}, new double[] {bar.spread().mean()});
+            mean.setShowInLegend(false);
+            mean.setMarker(SeriesMarkers.DIAMOND);
+            mean.setMarkerColor(INK);
+        }
+        XYSeries zero = chart.addSeries("zero", new double[] {-0.6, bars.columns().size() - 0.4}, new double[] {0, 0});
+        zero.setLineColor(INK);
+        zero.setLineStyle(solid(1f));
+        zero.setMarker(SeriesMarkers.NONE);
+        zero.setShowInLegend(false);
+        return chart;
+    }
+
+    private static double first(@org.jspecify.annotations.Nullable Double... candidates) {
+        for (Double candidate : candidates) {
+            if (candidate != null) {
+                return candidate;
+            }
+        }
+        return 0;
+    }
+
+    private static void vertical(XYChart chart, Set<String> named, String name, int number, double x, double bottom,
+            double top,
+            Color color, float width) {
+        double least = Math.max(top, bottom + 0.4); // so that a range of one value is still seen
+        boolean known = !named.add(name);
+        XYSeries series = chart.addSeries(known ? name + "#" + number : name, new double[] {x, x},
+                new double[] {bottom, least});
+        series.setLineColor(color);
+        series.setLineStyle(new BasicStroke(width, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER));
+        series.setMarker(SeriesMarkers.NONE);
+        series.setShowInLegend(!known);
+    }
+
+    private static String label(List<String> columns, double x) {
+        long column = Math.round(x);
+        return Math.abs(x - column) < 1e-6 && column >= 0 && column < columns.size() ? columns.get((int) column) : " ";
+    }
+
+    private static BasicStroke solid(float width) {
+        return new BasicStroke(width, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
+    }
+
+    private static BasicStroke dashed() {
+        return new BasicStroke(1.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1f, new float[] {5f, 4f}, 0f);
+    }
+
+    private static XYChart chart(int width, int height, String title, String x, String y) {
+        XYChart chart = new XYChartBuilder().width(width).height(height).title(title).xAxisTitle(x).yAxisTitle(y)
+                .build();
+        var styler = chart.getStyler();
+        styler.setChartBackgroundColor(Color.WHITE);
+        styler.setPlotBackgroundColor(Color.WHITE);
+        styler.setPlotBorderVisible(false);
+        styler.setPlotGridLinesColor(GRID);
+        styler.setPlotGridVerticalLinesVisible(false);
+        styler.setChartFontColor(INK);
+        styler.setChartTitleBoxVisible(false);
+        styler.setChartTitleFont(new Font(Font.SANS_SERIF, Font.BOLD, 14));
+        styler.setAxisTitleFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
+        styler.setAxisTickLabelsFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
+        styler.setAxisTickMarksColor(GRID);
+        styler.setLegendFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
+        styler.setLegendBorderColor(Color.WHITE);
+        styler.setLegendBackgroundColor(Color.WHITE);
+        styler.setLegendPosition(LegendPosition.OutsideS);
+        styler.setLegendLayout(LegendLayout.Horizontal);
+        styler.setYAxisDecimalPattern("#,###.##");
+        return chart;
+    }
+
+    /** The charts side by side in one image. */
+    private void save(List<XYChart> charts, String file) throws IOException {
+        int width = charts.stream().mapToInt(XYChart::getWidth).sum();
+        int height = charts.stream().mapToInt(XYChart::getHeight).max().orElse(1);
+        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+        Graphics2D graphics = image.createGraphics();
+        int x = 0;
+        for (XYChart chart : charts) {
+            graphics.drawImage(BitmapEncoder.getBufferedImage(chart), x, 0, null);
+            x += chart.getWidth();
+        }
+        graphics.dispose();
+        try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(directory.resolve(file)))) {
+            ImageIO.write(image, "png", out);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package io.varve.experiments.plan;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.varve.experiments.definition.Experiment;
+import io.varve.experiments.definition.ExperimentFiles;
+import io.varve.experiments.definition.InvalidExperimentException;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The matrix that a scale and its filters expand to. Confined to the test's thread. */
+final class PlanTest {
+    private static final Experiment BUCKET_EXPIRY = read("bucket-expiry");
+
+    private static Experiment read(String name) {
+        try {
+            return new ExperimentFiles(Path.of("..", "workloads", "experiments")).read(name);
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    private static Filters against(String... targets) {
+        return new Filters(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(targets));
+    }
+
+    @Test
+    void largeIsThePapersWholeMatrixWithWheelAndRedis() {
+        Plan plan = Plan.of(BUCKET_EXPIRY, "large", Filters.NONE);
+        assertThat(plan.runs()).hasSize(3 * 3 * 3 * 2 * 9).doesNotHaveDuplicates();
+        assertThat(plan.runs().stream().map(RunSpec::id).distinct().count()).isEqualTo(plan.runs().size());
+    }
+
+    @Test
+    void smallEndsWithin90MinutesAndEveryRunCrossesTwoMaximumTtls() {
+        Plan plan = Plan.of(BUCKET_EXPIRY, "small", Filters.NONE);
+        assertThat(plan.runs()).hasSize(15);
+        assertThat(plan.estimateSeconds(plan.runs(), 1)).isLessThan(60 * 60);
+        assertThat(plan.runs()).allSatisfy(
+                run -> assertThat(plan.size(run).seconds()).isGreaterThanOrEqualTo(2 * run.maxTtlSeconds()));
+    }
+
+    @Test
+    void quickTakesAboutAMinute() {
+        Plan plan = Plan.of(BUCKET_EXPIRY, "quick", Filters.NONE);
+        assertThat(plan.estimateSeconds(plan.runs(), 1)).isBetween(45L, 75L);
+        assertThat(plan.scale().about()).contains("SCALED");
+    }
+
+    @Test
+    void configurationsOfACellFollowEachOther() {
+        List<RunSpec> runs = Plan.of(BUCKET_EXPIRY, "small", Filters.NONE).runs();
+        assertThat(runs.subList(0, 5).stream().map(RunSpec::cell).collect(Collectors.toSet())).hasSize(1);
+    }
+
+    @Test
+    void filtersLeaveASubset() {
+        Plan plan = Plan.of(BUCKET_EXPIRY, "large", new Filters(List.of("a"), List.of("3M"), List.of("Ref", "wheel"),
+                List.of(4), List.of(List.of(30, 60)), List.of()));
+        assertThat(plan.runs().stream().map(RunSpec::id)).containsExactly("a_3M_ttl30-60_4t_Ref",
+                "a_3M_ttl30-60_4t_wheel");
+    }
+
+    @Test
+    void againstNamesTheOtherServers() {
+        assertThat(Plan.of(BUCKET_EXPIRY, "small", against("varve")).configurations()).doesNotContainKey("Redis");
+        assertThat(Plan.of(BUCKET_EXPIRY, "quick", Filters.NONE).configurations()).containsOnlyKeys("Ref", "wheel");
+        assertThat(Plan.of(BUCKET_EXPIRY, "quick", against("redis")).configurations())
+                .containsOnlyKeys("Ref", "wheel", "Redis");
+        assertThat(Plan.of(BUCKET_EXPIRY, "quick", against("localhost:7000")).configurations())
+                .containsOnlyKeys("Ref", "wheel", "localhost:7000");
+    }
+
+    @Test
+    void whatIsNotThereIsNamedWithWhatIs() {
+        assertThatThrownBy(() -> Plan.of(BUCKET_EXPIRY, "huge", Filters.NONE))
+                .isInstanceOf(InvalidExperimentException.class)
+                .hasMessageContaining("huge")
+                .hasMessageContaining("quick, small, medium, large");
+        assertThatThrownBy(() -> Plan.of(BUCKET_EXPIRY, "small", against("memcached")))
+                .hasMessageContaining("memcached")
+                .hasMessageContaining("HOST:PORT");
+        Filters filters = new Filters(List.of("z"), List.of(), List.of(), List.of(), List.of(), List.of());
+        assertThatThrownBy(() -> Plan.of(BUCKET_EXPIRY, "small", filters)).hasMessageContaining("'z'")
+                .hasMessageContaining("a, f, i");
+    }
+
+    @Test
+    void theOtherExperimentsCanBePlanned() {
+        assertThat(Plan.of(read("expiry"), "small", Filters.NONE).runs()).hasSize(8);
+        assertThat(Plan.of(read("memory-fit"), "small", Filters.NONE).runs()).hasSize(2);
+    }
+}
