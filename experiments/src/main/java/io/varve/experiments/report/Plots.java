@@ -37,7 +37,6 @@ final class Plots {
     private static final Color PUBLISHED = new Color(0xd9c7a0);
     private static final float BAR_WIDTH = 16f;
     private static final float PUBLISHED_WIDTH = 34f;
-    private static final int MANY_LABELS = 100;
 
     private final Path directory;
 
@@ -82,9 +81,7 @@ final class Plots {
                 "", "%");
         chart.getStyler().setXAxisMin(-0.6);
         chart.getStyler().setXAxisMax(bars.columns().size() - 0.4);
-        chart.getStyler().setXAxisMaxLabelCount(MANY_LABELS);
-        chart.getStyler().setXAxisTickMarkSpacingHint(40);
-        chart.getStyler().setXAxisTickLabelsFormattingFunction(x -> label(bars.columns(), x));
+        chart.getStyler().setXAxisTicksVisible(false); // the columns are named below, from left to right
         int next = 0;
         Set<String> named = new HashSet<>();
         List<String> shown = new ArrayList<>();
@@ -137,11 +134,6 @@ final class Plots {
         series.setLineStyle(new BasicStroke(width, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER));
         series.setMarker(SeriesMarkers.NONE);
         series.setShowInLegend(!known);
-    }
-
-    private static String label(List<String> columns, double x) {
-        long column = Math.round(x);
-        return Math.abs(x - column) < 1e-6 && column >= 0 && column < columns.size() ? columns.get((int) column) : " ";
     }
 
     private static BasicStroke solid(float width) {
