@@ -1,32 +1,35 @@
 package io.varve.server.command;
 
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.RequestSink;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The commands that one read brought, decoded and not yet executed: where their arguments lie and which of them are
  * keys. Confined to its event loop; reused, so that it allocates only while it grows.
  */
-public final class Batch {
+public final class Batch implements RequestSink {
     /** Commands executed before other connections have their turn. */
     public static final int MAX_COMMANDS = 128;
+    private static final int INITIAL_ARGUMENTS = 512;
+    /** What a giant command made grow beyond this is given back after it. */
+    private static final int MAX_KEPT = 16 << 10;
 
     private final int[] firstArguments = new int[MAX_COMMANDS];
     private final int[] argumentCounts = new int[MAX_COMMANDS];
     private final int[] firstKeys = new int[MAX_COMMANDS];
     private final int[] keyCounts = new int[MAX_COMMANDS];
     private final @Nullable CommandSpec[] specs = new CommandSpec[MAX_COMMANDS];
+    private final boolean[] refused = new boolean[MAX_COMMANDS];
     private int commandCount;
 
-    private long[] addresses = new long[1024];
-    private int[] lengths = new int[1024];
-    private @Nullable ValueRun[] runs = new ValueRun[1024];
+    private long[] addresses = new long[INITIAL_ARGUMENTS];
+    private int[] lengths = new int[INITIAL_ARGUMENTS];
+    private @Nullable ValueRun[] runs = new ValueRun[INITIAL_ARGUMENTS];
     private int argumentTotal;
     private int runTotal;
 
@@ -34,11 +37,8 @@ public final class Batch {
     private int[] keyArguments = new int[0];
     private int keyTotal;
 
-    private ByteBuffer scratch = ByteBuffer.allocateDirect(0);
-    private int scratchBytes;
-
     public Batch() {
-        growKeys(256);
+        growKeys(INITIAL_ARGUMENTS);
     }
 
     /** Forgets all commands; runs that nobody took are released. */
@@ -54,16 +54,26 @@ public final class Batch {
         commandCount = 0;
         argumentTotal = 0;
         keyTotal = 0;
+        if (addresses.length > MAX_KEPT) {
+            addresses = new long[INITIAL_ARGUMENTS];
+            lengths = new int[INITIAL_ARGUMENTS];
+            runs = new ValueRun[INITIAL_ARGUMENTS];
+        }
+        if (keys.length > MAX_KEPT) {
+            keys = new Key[0];
+            growKeys(INITIAL_ARGUMENTS);
+        }
     }
 
     // --- filled by the decoder
 
-    public void beginCommand() {
+    @Override
+    public void beginRequest() {
         firstArguments[commandCount] = argumentTotal;
-        argumentCounts[commandCount] = 0;
     }
 
-    public void addArgument(long address, int length) {
+    @Override
+    public void argument(long address, int length) {
         if (argumentTotal == addresses.length) {
             int larger = argumentTotal * 2;
             addresses = Arrays.copyOf(addresses, larger);
@@ -75,21 +85,24 @@ public final class Batch {
         argumentTotal++;
     }
 
-    /** An argument that lies in a run, which the batch takes over. */
-    public void addRunArgument(ValueRun run) {
-        addArgument(run.address(), run.length());
+    @Override
+    public void runArgument(ValueRun run) {
+        argument(run.address(), run.length());
         runs[argumentTotal - 1] = run;
         runTotal++;
     }
 
-    public void endCommand() {
+    @Override
+    public void endRequest(boolean refused) {
         argumentCounts[commandCount] = argumentTotal - firstArguments[commandCount];
         firstKeys[commandCount] = keyTotal;
         keyCounts[commandCount] = 0;
         specs[commandCount] = null;
+        this.refused[commandCount] = refused;
         commandCount++;
     }
 
+    @Override
     public boolean isFull() {
         return commandCount == MAX_COMMANDS;
     }
@@ -139,6 +152,11 @@ public final class Batch {
         return firstArguments[command];
     }
 
+    /** Whether memory for an argument was refused. */
+    boolean isRefused(int command) {
+        return refused[command];
+    }
+
     public int argumentCount(int command) {
         return argumentCounts[command];
     }
@@ -185,22 +203,8 @@ public final class Batch {
         return run;
     }
 
-    // --- scratch
-
-    /** The old memory goes with the collector: scratch grows a few times in the life of an event loop. */
-    long growScratch(int bytes) {
-        scratchBytes = Math.max(4096, Integer.highestOneBit(Math.max(1, bytes - 1)) * 2);
-        scratch = ByteBuffer.allocateDirect(scratchBytes);
-        return MemorySegment.ofBuffer(scratch).address();
-    }
-
-    int scratchBytes() {
-        return scratchBytes;
-    }
-
-    /** The bytes of an argument of a command, for messages. */
-    byte[] argumentBytes(int command, int index) {
-        int argument = firstArguments[command] + index;
-        return Memory.toArray(addresses[argument], lengths[argument]);
+    /** The first bytes of an argument of a command, for messages. */
+    byte[] argumentBytes(int command, int index, int length) {
+        return Memory.toArray(addresses[firstArguments[command] + index], length);
     }
 }

@@ -1,5 +1,7 @@
 package io.varve.server.command;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import io.varve.memory.Cache;
@@ -24,13 +26,14 @@ public final class Invocation implements Arguments {
 
     private final Cache cache;
     private final CacheSession session;
+    private final ServerContext server;
     private final Key spareKey = new Key();
     private final Item item = new Item();
     private final Item otherItem = new Item();
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable CommandSpec spec;
-    private final Batch batch;
+    private Batch batch;
     private int command;
     private int firstArgument;
     private int argumentCount;
@@ -39,17 +42,20 @@ public final class Invocation implements Arguments {
     private long longValue;
     private double doubleValue;
     private int formattedLength;
+    private ByteBuffer scratchBuffer = ByteBuffer.allocateDirect(0);
     private long scratch;
     private int scratchBytes;
 
-    public Invocation(Cache cache, CacheSession session, Batch batch) {
+    public Invocation(Cache cache, CacheSession session, ServerContext server) {
         this.cache = cache;
         this.session = session;
-        this.batch = batch;
+        this.server = server;
+        batch = new Batch();
     }
 
     /** Points at one command of the batch. */
-    void begin(Client client, ReplyWriter reply, CommandSpec spec, int command) {
+    void begin(Client client, ReplyWriter reply, CommandSpec spec, Batch batch, int command) {
+        this.batch = batch;
         this.client = client;
         this.reply = reply;
         this.spec = spec;
@@ -64,6 +70,11 @@ public final class Invocation implements Arguments {
 
     public Cache cache() {
         return cache;
+    }
+
+    /** What the server holds beside the cache. */
+    public ServerContext server() {
+        return server;
     }
 
     public CacheSession session() {
@@ -111,6 +122,13 @@ public final class Invocation implements Arguments {
 
     /** The key that stands at this argument, its shard locked. */
     public Key key(int argumentIndex) {
+        CommandSpec command = spec();
+        if (command.keyFinder() == null && argumentIndex >= command.firstKey()) {
+            int place = (argumentIndex - command.firstKey()) / command.keyStep();
+            if (place < keyCount && batch.keyArgument(firstKey + place) == argumentIndex) {
+                return batch.key(firstKey + place);
+            }
+        }
         for (int i = firstKey; i < firstKey + keyCount; i++) {
             if (batch.keyArgument(i) == argumentIndex) {
                 return batch.key(i);
@@ -229,8 +247,10 @@ public final class Invocation implements Arguments {
     /** At least so many bytes of native memory, valid until the next call or the end of the command. */
     public long scratch(int bytes) {
         if (bytes > scratchBytes) {
-            scratch = batch.growScratch(bytes);
-            scratchBytes = batch.scratchBytes();
+            // The old memory goes with the collector: scratch grows a few times in the life of an event loop.
+            scratchBytes = Math.max(4096, Math.min(Integer.MAX_VALUE - 8, bytes + bytes / 2));
+            scratchBuffer = ByteBuffer.allocateDirect(scratchBytes);
+            scratch = MemorySegment.ofBuffer(scratchBuffer).address();
         }
         return scratch;
     }

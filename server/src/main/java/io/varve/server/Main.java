@@ -1,0 +1,103 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.server.command.Version;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ConfigReader;
+import io.varve.server.config.MemoryUnits;
+import io.varve.server.config.ServerConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The program: {@code serve [FILE] [--NAME VALUE]…}. Immutable: static methods only. */
+public final class Main {
+    private static final Logger LOG = LoggerFactory.getLogger(Main.class);
+    private static final int BAD_SETTING = 2;
+    private static final int CANNOT_START = 1;
+    /** SIGTERM ends the process within it. */
+    private static final int DRAIN_SECONDS = 10;
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        int status = run(List.of(arguments), System.out, System.err);
+        if (status != 0) {
+            System.exit(status);
+        }
+    }
+
+    static int run(List<String> arguments, PrintStream out, PrintStream err) {
+        List<String> rest = !arguments.isEmpty() && arguments.getFirst().equals("serve")
+                ? arguments.subList(1, arguments.size())
+                : arguments;
+        ServerConfig config;
+        try {
+            config = ConfigReader.read(rest);
+        } catch (ConfigException bad) {
+            err.println("varve: " + bad.getMessage());
+            return BAD_SETTING;
+        }
+        try (VarveServer server = VarveServer.start(config)) {
+            banner(config, server, out);
+            serve(server);
+            return 0;
+        } catch (IOException failed) {
+            err.println("varve: " + failed.getMessage());
+            return CANNOT_START;
+        } catch (IllegalArgumentException bad) {
+            err.println("varve: " + bad.getMessage());
+            return BAD_SETTING;
+        } catch (OutOfMemoryError refused) {
+            err.println("varve: maxmemory " + config.maxMemoryBytes() + ": the system refuses so much memory: "
+                    + refused.getMessage());
+            return CANNOT_START;
+        }
+    }
+
+    private static void banner(ServerConfig config, VarveServer server, PrintStream out) {
+        out.println("Varve " + Version.VARVE + " (speaks Redis " + Version.REDIS + "), process "
+                + ProcessHandle.current().pid());
+        out.println("  memory   " + MemoryUnits.human(config.maxMemoryBytes()) + " of "
+                + MemoryUnits.human(io.varve.server.config.MachineMemory.totalBytes()) + ", "
+                + config.text("maxmemory-policy"));
+        out.println("  listens  " + config.text("bind") + " port " + server.port());
+        out.println("Ready to accept connections");
+        out.flush();
+    }
+
+    /** Returns when a client sends SHUTDOWN; a signal is answered by the hook, which waits for the server to close. */
+    private static void serve(VarveServer server) {
+        CountDownLatch closed = new CountDownLatch(1);
+        Thread main = Thread.currentThread();
+        Thread hook = new Thread(() -> {
+            LOG.info("Asked to end: finishing");
+            main.interrupt();
+            try {
+                if (!closed.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+                    LOG.warn("Not finished within {} s", DRAIN_SECONDS);
+                }
+            } catch (InterruptedException givenUp) {
+                LOG.warn("Interrupted while finishing");
+            }
+            // The JVM would report the signal (143): a server that was asked to end and did has succeeded.
+            Runtime.getRuntime().halt(0);
+        }, "varve-shutdown");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            server.awaitShutdown();
+            Runtime.getRuntime().removeShutdownHook(hook);
+            server.close();
+        } catch (InterruptedException signalled) {
+            server.close();
+        } catch (IllegalStateException alreadyEnding) {
+            LOG.debug("The process is ending already", alreadyEnding);
+            server.close();
+        }
+        closed.countDown();
+    }
+}

@@ -1,0 +1,72 @@
+package io.varve.server;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.varve.memory.Cache;
+import io.varve.server.net.NetworkServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The thread that expires, cleans and frees, slice by slice. Its loop is confined to that thread; close from any. */
+final class Maintenance implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
+    private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** After a failed slice: not at once again, so that a bug fills no disk with its log. */
+    private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Cache cache;
+    private final NetworkServer network;
+    private final Thread thread;
+    private volatile boolean stopped;
+
+    private Maintenance(Cache cache, NetworkServer network) {
+        this.cache = cache;
+        this.network = network;
+        thread = Thread.ofPlatform().name("varve-maintenance").daemon().unstarted(this::loop);
+    }
+
+    static Maintenance start(Cache cache, NetworkServer network) {
+        Maintenance maintenance = new Maintenance(cache, network);
+        maintenance.thread.start();
+        return maintenance;
+    }
+
+    private void loop() {
+        long checked = System.nanoTime();
+        while (!stopped) {
+            long idleNanos;
+            try {
+                idleNanos = cache.maintain();
+            } catch (RuntimeException | AssertionError bug) {
+                LOG.error("A slice of maintenance failed", bug);
+                idleNanos = PAUSE_AFTER_FAILURE_NANOS;
+            }
+            long now = System.nanoTime();
+            if (now - checked >= CHECK_NANOS) {
+                checked = now;
+                network.checkConnections();
+            }
+            if (idleNanos > 0) {
+                LockSupport.parkNanos(this, Math.min(idleNanos, CHECK_NANOS));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        stopped = true;
+        LockSupport.unpark(thread);
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

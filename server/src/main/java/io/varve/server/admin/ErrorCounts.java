@@ -1,0 +1,46 @@
+package io.varve.server.admin;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Error replies by their prefix. Many threads: a concurrent map of adders, bounded. */
+public final class ErrorCounts {
+    /** Prefixes can be chosen by nobody but us; the bound is against mistakes. */
+    private static final int MAX_PREFIXES = 128;
+
+    private final ConcurrentHashMap<String, LongAdder> counts = new ConcurrentHashMap<>();
+    private final LongAdder total = new LongAdder();
+
+    /**
+     * @param error the whole text, such as {@code ERR syntax error}
+     */
+    public void add(String error) {
+        total.increment();
+        int blank = error.indexOf(' ');
+        String prefix = blank < 0 ? error : error.substring(0, blank);
+        LongAdder adder = counts.get(prefix);
+        if (adder == null && counts.size() < MAX_PREFIXES) {
+            adder = counts.computeIfAbsent(prefix, _ -> new LongAdder());
+        }
+        if (adder != null) {
+            adder.increment();
+        }
+    }
+
+    public long total() {
+        return total.sum();
+    }
+
+    public Map<String, Long> byPrefix() {
+        Map<String, Long> result = new TreeMap<>();
+        counts.forEach((prefix, adder) -> result.put(prefix, adder.sum()));
+        return result;
+    }
+
+    public void reset() {
+        counts.clear();
+        total.reset();
+    }
+}

@@ -1,0 +1,123 @@
+package io.varve.server.admin;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one event loop counts. Single-writer its event loop, many readers: opaque writes, so that a reader sees each
+ * number soon and the writer pays nothing.
+ *
+ * <p>A reset is a new epoch: the writer starts from zero when it sees it, and readers take counters of an old epoch for
+ * zero meanwhile.
+ */
+public final class LoopCounters {
+    /** What is counted for the loop as a whole. */
+    public enum Total {
+        COMMANDS, INPUT_BYTES, OUTPUT_BYTES, READS, WRITES
+    }
+
+    /** One second, the longest latency that a histogram tells apart. */
+    private static final long MAX_NANOS = 1_000_000_000L;
+    private static final int DIGITS = 2;
+
+    private final AtomicLongArray totals = new AtomicLongArray(Total.values().length);
+    private final AtomicLongArray calls;
+    private final AtomicLongArray nanos;
+    private final AtomicLongArray rejected;
+    private final AtomicLongArray failed;
+    private final AtomicReferenceArray<Histogram> histograms;
+    private volatile int epoch;
+
+    /**
+     * @param commandCount commands and subcommands
+     */
+    public LoopCounters(int commandCount) {
+        calls = new AtomicLongArray(commandCount);
+        nanos = new AtomicLongArray(commandCount);
+        rejected = new AtomicLongArray(commandCount);
+        failed = new AtomicLongArray(commandCount);
+        histograms = new AtomicReferenceArray<>(commandCount);
+    }
+
+    /** Called by the writer: starts from zero if there was a reset. */
+    public void enter(int currentEpoch) {
+        if (epoch == currentEpoch) {
+            return;
+        }
+        for (int i = 0; i < totals.length(); i++) {
+            totals.setOpaque(i, 0);
+        }
+        for (int i = 0; i < calls.length(); i++) {
+            calls.setOpaque(i, 0);
+            nanos.setOpaque(i, 0);
+            rejected.setOpaque(i, 0);
+            failed.setOpaque(i, 0);
+            histograms.set(i, null);
+        }
+        epoch = currentEpoch;
+    }
+
+    public boolean isOf(int currentEpoch) {
+        return epoch == currentEpoch;
+    }
+
+    public void add(Total total, long amount) {
+        add(totals, total.ordinal(), amount);
+    }
+
+    public void ran(int command, long elapsedNanos, boolean failure, boolean track) {
+        add(calls, command, 1);
+        add(nanos, command, elapsedNanos);
+        if (failure) {
+            add(failed, command, 1);
+        }
+        if (track) {
+            histogram(command).recordValue(Math.clamp(elapsedNanos, 1, MAX_NANOS));
+        }
+    }
+
+    public void rejected(int command) {
+        add(rejected, command, 1);
+    }
+
+    private static void add(AtomicLongArray array, int index, long amount) {
+        array.setOpaque(index, array.getPlain(index) + amount);
+    }
+
+    private Histogram histogram(int command) {
+        Histogram histogram = histograms.getPlain(command);
+        if (histogram == null) {
+            histogram = new Histogram(1, MAX_NANOS, DIGITS);
+            histograms.set(command, histogram);
+        }
+        return histogram;
+    }
+
+    public long total(Total total) {
+        return totals.getOpaque(total.ordinal());
+    }
+
+    public long calls(int command) {
+        return calls.getOpaque(command);
+    }
+
+    public long nanos(int command) {
+        return nanos.getOpaque(command);
+    }
+
+    public long rejectedCalls(int command) {
+        return rejected.getOpaque(command);
+    }
+
+    public long failedCalls(int command) {
+        return failed.getOpaque(command);
+    }
+
+    /** Nanoseconds, or null if the command has not run. The writer goes on while it is read: counts may be a few late. */
+    public @Nullable Histogram latencies(int command) {
+        return histograms.get(command);
+    }
+}

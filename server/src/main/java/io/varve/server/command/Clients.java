@@ -1,0 +1,74 @@
+package io.varve.server.command;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+/** All connected clients. Many threads: a concurrent map and atomic counters. */
+public final class Clients {
+    private final ConcurrentHashMap<Long, Client> byId = new ConcurrentHashMap<>();
+    private final AtomicLong ids = new AtomicLong();
+    private final AtomicInteger connected = new AtomicInteger();
+    private final AtomicLong received = new AtomicLong();
+    private final AtomicLong rejected = new AtomicLong();
+
+    long nextId() {
+        return ids.incrementAndGet();
+    }
+
+    /** Takes a place, or counts the rejection if there is none. */
+    public boolean admit(int limit) {
+        received.incrementAndGet();
+        if (connected.incrementAndGet() > limit) {
+            connected.decrementAndGet();
+            rejected.incrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    void add(Client client) {
+        byId.put(client.id(), client);
+    }
+
+    /** Gives the place back. */
+    public void remove(Client client) {
+        if (byId.remove(client.id()) != null) {
+            connected.decrementAndGet();
+        }
+    }
+
+    @Nullable
+    Client find(long id) {
+        return byId.get(id);
+    }
+
+    /** Oldest first. */
+    public List<Client> all() {
+        List<Client> clients = new ArrayList<>(byId.values());
+        clients.sort(Comparator.comparingLong(Client::id));
+        return clients;
+    }
+
+    public int count() {
+        return connected.get();
+    }
+
+    public long received() {
+        return received.get();
+    }
+
+    public long rejected() {
+        return rejected.get();
+    }
+
+    void resetCounts() {
+        received.set(0);
+        rejected.set(0);
+    }
+}

@@ -1,0 +1,335 @@
+package io.varve.server.command;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.memory.ShardSet;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Key;
+import io.varve.server.admin.LoopCounters;
+import io.varve.server.admin.SlowLog;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.ReplyWriter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the commands of a batch: looks them up, binds their keys, touches ahead what they will need, and executes them in
+ * order, each under the locks of its shards. Confined to its event loop.
+ */
+public final class Dispatcher {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
+    static final String OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
+    private static final String NO_AUTH = "NOAUTH Authentication required.";
+    /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
+    private static final int ITEM_OVERHEAD_BYTES = 128;
+    /** Replies are written out before they hold more than this. */
+    private static final long MAX_PENDING_BYTES = 256 << 10;
+
+    private final ServerContext server;
+    private final CommandTable table;
+    private final Cache cache;
+    private final CacheSession session;
+    private final Invocation call;
+    private final ShardSet shards;
+    private final LoopCounters counters;
+    /** Where the results of touching go, so that the compiler keeps the loads. */
+    private long touched;
+    /** Of the last command: whether its handler ran, and whether it replied an error. */
+    private boolean ran;
+    private boolean failed;
+
+    public Dispatcher(ServerContext server, CommandTable table) {
+        this.server = server;
+        this.table = table;
+        cache = server.cache();
+        session = cache.newSession();
+        call = new Invocation(cache, session, server);
+        shards = new ShardSet(cache.shardCount());
+        counters = server.newLoop(table.all().size());
+    }
+
+    public LoopCounters counters() {
+        return counters;
+    }
+
+    /** Looks the commands up, binds their keys and touches what they will need. */
+    public void prepare(Batch batch, Client client) {
+        int database = client.database();
+        for (int i = 0; i < batch.commandCount(); i++) {
+            CommandSpec spec = lookUp(batch, i);
+            batch.spec(i, spec);
+            if (spec != null && spec.acceptsCount(batch.argumentCount(i))) {
+                bindKeys(batch, i, spec, database);
+            }
+        }
+        int keys = batch.keyTotal();
+        if (keys > 1 && server.config().touchAhead()) {
+            long sum = touched;
+            for (int i = 0; i < keys; i++) {
+                sum += session.touchIndex(batch.key(i));
+            }
+            for (int i = 0; i < keys; i++) {
+                sum += session.touchItem(batch.key(i));
+            }
+            touched = sum;
+        }
+    }
+
+    private @Nullable CommandSpec lookUp(Batch batch, int command) {
+        int first = batch.firstArgument(command);
+        CommandSpec spec = table.find(batch.address(first), batch.length(first));
+        if (spec != null && spec.hasSubcommands() && batch.argumentCount(command) > 1) {
+            CommandSpec child = CommandTable.findSubcommand(spec, batch.address(first + 1), batch.length(first + 1));
+            return child == null ? spec : child;
+        }
+        return spec;
+    }
+
+    private void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
+        KeyFinder finder = spec.keyFinder();
+        batch.beginKeys(command);
+        if (finder != null) {
+            finder.find(new BatchArguments(batch, command), index -> bindKey(batch, command, index, database));
+            return;
+        }
+        int first = spec.firstKey();
+        if (first == 0) {
+            return;
+        }
+        int count = batch.argumentCount(command);
+        int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
+        for (int i = first; i <= last && i < count; i += spec.keyStep()) {
+            bindKey(batch, command, i, database);
+        }
+    }
+
+    private void bindKey(Batch batch, int command, int index, int database) {
+        Key key = batch.addKey(command, index);
+        int argument = batch.firstArgument(command) + index;
+        session.bind(key, database, batch.address(argument), batch.length(argument));
+    }
+
+    /**
+     * Executes commands from number {@code next} on.
+     *
+     * @return the first that was not executed: the count of commands, or less where the client is to be closed or so much
+     *         was replied that it is to be written out first
+     */
+    public int run(Batch batch, int next, Client client, ReplyWriter reply) {
+        counters.enter(server.counterEpoch());
+        session.now(server.ticker().wallMillis());
+        session.touching(!client.noTouch());
+        long started = server.ticker().nanoTime();
+        int i = next;
+        CommandSpec last = null;
+        while (i < batch.commandCount() && !client.closing() && reply.pendingBytes() < MAX_PENDING_BYTES) {
+            CommandSpec spec = batch.spec(i);
+            execute(batch, i, spec, client, reply);
+            long ended = server.ticker().nanoTime();
+            if (spec != null) {
+                account(batch, i, spec, client, ended - started);
+                last = spec;
+            }
+            started = ended;
+            i++;
+        }
+        counters.add(LoopCounters.Total.COMMANDS, i - (long) next);
+        if (last != null) {
+            client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
+        }
+        return i;
+    }
+
+    private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, ReplyWriter reply) {
+        long mark = reply.mark();
+        long errors = reply.errors();
+        ran = false;
+        if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
+                || !spec.acceptsCount(batch.argumentCount(command))) {
+            reply.error(refusal(batch, command, spec));
+        } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
+            reply.error(NO_AUTH);
+        } else if (batch.isRefused(command) || spec.isDenyOom() && !cache.admit(neededBytes(batch, command))) {
+            reply.error(OUT_OF_MEMORY);
+        } else {
+            ran = true;
+            runLocked(batch, command, spec, client, reply, mark);
+        }
+        failed = reply.errors() != errors;
+        if (failed) {
+            server.errors().add(reply.lastError());
+        }
+        if (client.replyMode() != Client.ReplyMode.ON) {
+            leaveOut(client, reply, mark);
+        }
+    }
+
+    private void runLocked(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
+        int keys = batch.keyCount(command);
+        int first = batch.firstKey(command);
+        if (keys > 0 && batch.key(first).database() != client.database()) {
+            for (int i = first; i < first + keys; i++) {
+                Key key = batch.key(i);
+                session.bind(key, client.database(), key.address(), key.length());
+            }
+        }
+        call.begin(client, reply, spec, batch, command);
+        Handler handler = java.util.Objects.requireNonNull(spec.handler());
+        try {
+            if (keys == 0) {
+                handler.run(call);
+            } else if (keys == 1) {
+                Key key = batch.key(first);
+                session.lock(key);
+                try {
+                    handler.run(call);
+                } finally {
+                    session.unlock(key);
+                }
+            } else {
+                runLockingMany(batch, first, keys, handler);
+            }
+        } catch (CacheFullException full) {
+            reply.rollback(mark);
+            reply.error(OUT_OF_MEMORY);
+        } catch (RuntimeException bug) {
+            LOG.error("The command {} failed", spec.fullName(), bug);
+            reply.rollback(mark);
+            reply.error("ERR internal error");
+        }
+    }
+
+    private void runLockingMany(Batch batch, int first, int keys, Handler handler) {
+        shards.clear();
+        for (int i = first; i < first + keys; i++) {
+            shards.add(batch.key(i).shard());
+        }
+        session.lock(shards);
+        try {
+            handler.run(call);
+        } finally {
+            session.unlock(shards);
+        }
+    }
+
+    private static long neededBytes(Batch batch, int command) {
+        int first = batch.firstArgument(command);
+        int count = batch.argumentCount(command);
+        long bytes = ITEM_OVERHEAD_BYTES * (1L + batch.keyCount(command));
+        for (int i = first; i < first + count; i++) {
+            // A run has been charged when it was opened.
+            bytes += batch.hasRun(i) ? 0 : batch.length(i);
+        }
+        return bytes;
+    }
+
+    private static void leaveOut(Client client, ReplyWriter reply, long mark) {
+        switch (client.replyMode()) {
+            case OFF -> reply.rollback(mark);
+            case SKIP_NEXT -> {
+                reply.rollback(mark);
+                client.replyMode(Client.ReplyMode.SKIP);
+            }
+            case SKIP -> {
+                reply.rollback(mark);
+                client.replyMode(Client.ReplyMode.ON);
+            }
+            case ON -> {
+            }
+        }
+    }
+
+    private void account(Batch batch, int command, CommandSpec spec, Client client, long nanos) {
+        ServerConfig config = server.config();
+        if (!ran) {
+            counters.rejected(spec.id());
+            return;
+        }
+        counters.ran(spec.id(), nanos, failed, config.latencyTracking());
+        long micros = nanos / 1000;
+        if (config.slowlogMicros() >= 0 && micros >= config.slowlogMicros() && !spec.has(CommandFlag.SKIP_SLOWLOG)) {
+            server.slowLog().add(session.now() / 1000, micros, slowArguments(batch, command), client.address(),
+                    client.name(), config.number("slowlog-max-len"));
+        }
+        if (config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000) {
+            String event = spec.has(CommandFlag.FAST) ? "fast-command" : "command";
+            server.latencies().add(event, session.now() / 1000, micros / 1000);
+        }
+    }
+
+    private static List<byte[]> slowArguments(Batch batch, int command) {
+        int count = batch.argumentCount(command);
+        int kept = Math.min(count, SlowLog.MAX_ARGUMENTS);
+        List<byte[]> arguments = new ArrayList<>(kept);
+        for (int i = 0; i < kept; i++) {
+            if (i == kept - 1 && kept < count) {
+                arguments.add(ascii("... (" + (count - kept + 1) + " more arguments)"));
+                break;
+            }
+            int length = batch.length(batch.firstArgument(command) + i);
+            if (length <= SlowLog.MAX_ARGUMENT_BYTES) {
+                arguments.add(batch.argumentBytes(command, i, length));
+            } else {
+                byte[] head = batch.argumentBytes(command, i, SlowLog.MAX_ARGUMENT_BYTES);
+                byte[] tail = ascii("... (" + (length - head.length) + " more bytes)");
+                byte[] cut = java.util.Arrays.copyOf(head, head.length + tail.length);
+                System.arraycopy(tail, 0, cut, head.length, tail.length);
+                arguments.add(cut);
+            }
+        }
+        return arguments;
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    }
+
+    /** Why the command cannot be run at all. */
+    private static String refusal(Batch batch, int command, @Nullable CommandSpec spec) {
+        if (spec == null) {
+            StringBuilder text = new StringBuilder("ERR unknown command '").append(text(batch, command, 0, 128))
+                    .append("', with args beginning with: ");
+            int room = 128;
+            for (int i = 1; i < batch.argumentCount(command) && room > 0; i++) {
+                String argument = text(batch, command, i, room);
+                text.append('\'').append(argument).append("' ");
+                room -= argument.length() + 3;
+            }
+            return text.toString();
+        }
+        if (spec.hasSubcommands() && batch.argumentCount(command) > 1) {
+            return "ERR unknown subcommand '" + text(batch, command, 1, 128) + "'. Try "
+                    + spec.name().toUpperCase(java.util.Locale.ROOT) + " HELP.";
+        }
+        return "ERR wrong number of arguments for '" + spec.fullName() + "' command";
+    }
+
+    private static String text(Batch batch, int command, int argument, int maxBytes) {
+        int length = batch.length(batch.firstArgument(command) + argument);
+        byte[] bytes = batch.argumentBytes(command, argument, Math.min(length, maxBytes));
+        return new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    /** The arguments of a command in a batch, for key finders. */
+    record BatchArguments(Batch batch, int command) implements Arguments {
+        @Override
+        public int argumentCount() {
+            return batch.argumentCount(command);
+        }
+
+        @Override
+        public long argumentAddress(int index) {
+            return batch.address(batch.firstArgument(command) + index);
+        }
+
+        @Override
+        public int argumentLength(int index) {
+            return batch.length(batch.firstArgument(command) + index);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package io.varve.server.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads settings from a file in redis.conf syntax and from options. Confined to the thread that starts the server.
+ */
+public final class ConfigReader {
+    private static final int MAX_INCLUDE_DEPTH = 16;
+
+    private ServerConfig config = ServerConfig.defaults();
+    private final List<String> seenLimits = new ArrayList<>();
+
+    private ConfigReader() {}
+
+    /**
+     * Reads {@code [FILE] [--NAME VALUE...]...}.
+     *
+     * @throws ConfigException in one line
+     */
+    public static ServerConfig read(List<String> arguments) {
+        ConfigReader reader = new ConfigReader();
+        int i = 0;
+        if (!arguments.isEmpty() && !arguments.getFirst().startsWith("--")) {
+            reader.file(Path.of(arguments.getFirst()), 0);
+            i = 1;
+        }
+        while (i < arguments.size()) {
+            String option = arguments.get(i++);
+            if (!option.startsWith("--") || option.length() == 2) {
+                throw new ConfigException(option + ": an option begins with --");
+            }
+            String name = option.substring(2);
+            List<String> values = new ArrayList<>();
+            int equals = name.indexOf('=');
+            if (equals > 0) {
+                values.add(name.substring(equals + 1));
+                name = name.substring(0, equals);
+            }
+            while (i < arguments.size() && !arguments.get(i).startsWith("--")) {
+                values.add(arguments.get(i++));
+            }
+            reader.directive(name, values, "--" + name, 0);
+        }
+        return reader.config.validate();
+    }
+
+    private void file(Path path, int depth) {
+        if (depth > MAX_INCLUDE_DEPTH) {
+            throw new ConfigException("include " + path + ": files include each other");
+        }
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(path);
+        } catch (IOException unreadable) {
+            throw new ConfigException("configuration file " + path + " cannot be read: " + unreadable.getMessage());
+        }
+        for (int number = 1; number <= lines.size(); number++) {
+            String line = lines.get(number - 1).strip();
+            if (line.isEmpty() || line.startsWith("#")) {
+                continue;
+            }
+            List<String> words = split(line);
+            String where = path + ":" + number;
+            if (words == null) {
+                throw new ConfigException(where + ": unbalanced quotes: " + line);
+            }
+            if (!words.isEmpty()) {
+                directive(words.getFirst(), words.subList(1, words.size()), where, depth);
+            }
+        }
+    }
+
+    private void directive(String name, List<String> values, String where, int depth) {
+        if (name.equalsIgnoreCase("include") && values.size() == 1) {
+            file(Path.of(values.getFirst()), depth + 1);
+            return;
+        }
+        Setting setting = Settings.find(name);
+        if (setting == null) {
+            throw new ConfigException(where + ": " + name + " " + String.join(" ", values)
+                    + ": there is no such setting; CONFIG GET * lists them");
+        }
+        boolean many = switch (setting.kind()) {
+            case SAVE, BUFFER_LIMITS -> true;
+            case TEXT -> setting.name().equals("bind") || setting.inert()
+                    || setting.name().equals("latency-tracking-info-percentiles");
+            default -> false;
+        };
+        if (values.isEmpty() || values.size() > 1 && !many) {
+            throw new ConfigException(where + ": " + setting.name() + " " + String.join(" ", values)
+                    + ": takes one value: " + setting.allowed());
+        }
+        String value = String.join(" ", values);
+        boolean adds = setting.kind() == Setting.Kind.SAVE && !value.isBlank() && seenLimits.contains("save");
+        if (adds) {
+            value = config.text("save") + " " + value;
+        }
+        seenLimits.add(setting.name());
+        if (setting.kind() == Setting.Kind.BUFFER_LIMITS) {
+            value = config.text(setting.name()) + " " + value;
+        }
+        config = config.with(setting.name(), value);
+    }
+
+    /** Splits a line at blanks; quotes as in the inline protocol. Null if they are unbalanced. */
+    static @Nullable List<String> split(String line) {
+        List<String> words = new ArrayList<>();
+        int i = 0;
+        int length = line.length();
+        while (true) {
+            while (i < length && Character.isWhitespace(line.charAt(i))) {
+                i++;
+            }
+            if (i >= length) {
+                return words;
+            }
+            StringBuilder word = new StringBuilder();
+            char quote = 0;
+            boolean ended = false;
+            while (!ended && i < length) {
+                char c = line.charAt(i);
+                if (quote == '"' && c == '\\' && i + 1 < length) {
+                    i += unescape(line, i, word);
+                } else if (quote == '\'' && c == '\\' && i + 1 < length && line.charAt(i + 1) == '\'') {
+                    word.append('\'');
+                    i += 2;
+                } else if (quote != 0 && c == quote) {
+                    if (i + 1 < length && !Character.isWhitespace(line.charAt(i + 1))) {
+                        return null;
+                    }
+                    quote = 0;
+                    i++;
+                    ended = true;
+                } else if (quote == 0 && (c == '"' || c == '\'')) {
+                    quote = c;
+                    i++;
+                } else if (quote == 0 && Character.isWhitespace(c)) {
+                    ended = true;
+                } else {
+                    word.append(c);
+                    i++;
+                }
+            }
+            if (quote != 0) {
+                return null;
+            }
+            words.add(word.toString());
+        }
+    }
+
+    private static int unescape(String line, int at, StringBuilder word) {
+        char next = line.charAt(at + 1);
+        if (next == 'x' && at + 3 < line.length()) {
+            int high = Character.digit(line.charAt(at + 2), 16);
+            int low = Character.digit(line.charAt(at + 3), 16);
+            if (high >= 0 && low >= 0) {
+                word.append((char) (high << 4 | low));
+                return 4;
+            }
+        }
+        word.append(switch (next) {
+            case 'n' -> '\n';
+            case 'r' -> '\r';
+            case 't' -> '\t';
+            case 'b' -> '\b';
+            case 'a' -> (char) 7;
+            default -> next;
+        });
+        return 2;
+    }
+}

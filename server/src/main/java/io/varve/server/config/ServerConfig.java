@@ -1,0 +1,163 @@
+package io.varve.server.config;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import io.varve.memory.CacheConfig;
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.expiry.ExpireAlgorithm;
+import io.varve.memory.segment.CleanerPolicy;
+
+/**
+ * The value of every setting. Immutable; {@link #with} makes a changed one.
+ */
+public final class ServerConfig {
+    private final Map<String, String> values;
+    private final long maxMemoryBytes;
+    private final String password;
+    private final long slowlogMicros;
+    private final long latencyThresholdMillis;
+    private final boolean latencyTracking;
+    private final boolean touchAhead;
+    private final OutputBufferLimits outputBufferLimits;
+
+    private ServerConfig(Map<String, String> values) {
+        this.values = values;
+        long configured = number("maxmemory");
+        maxMemoryBytes = configured == 0 ? MachineMemory.totalBytes() / 2 : configured;
+        password = text("requirepass");
+        slowlogMicros = number("slowlog-log-slower-than");
+        latencyThresholdMillis = number("latency-monitor-threshold");
+        latencyTracking = bool("latency-tracking");
+        touchAhead = bool("touch-ahead");
+        String limits = text("client-output-buffer-limit");
+        outputBufferLimits = OutputBufferLimits.parse(limits, limits);
+    }
+
+    /** What a server starts with when nothing is said. */
+    public static ServerConfig defaults() {
+        Map<String, String> values = new LinkedHashMap<>();
+        Settings.all().values().forEach(setting -> values.put(setting.name(), setting.defaultValue()));
+        return new ServerConfig(values);
+    }
+
+    /**
+     * A changed configuration.
+     *
+     * @throws ConfigException in one line: setting, value, and what is allowed
+     */
+    public ServerConfig with(String name, String value) {
+        Setting setting = Settings.find(name);
+        if (setting == null) {
+            throw new ConfigException(name + " " + value + ": there is no such setting");
+        }
+        String normal;
+        try {
+            normal = setting.normalize(value);
+        } catch (ConfigException bad) {
+            throw new ConfigException(setting.name() + " " + value + ": allowed is " + setting.allowed());
+        }
+        return withNormal(setting, normal);
+    }
+
+    /** For values that have passed {@link Setting#normalize}. */
+    public ServerConfig withNormal(Setting setting, String normal) {
+        Map<String, String> changed = new LinkedHashMap<>(values);
+        changed.put(setting.name(), normal);
+        return new ServerConfig(changed);
+    }
+
+    /**
+     * Checks what single values cannot tell.
+     *
+     * @throws ConfigException if the configuration cannot work
+     */
+    public ServerConfig validate() {
+        long total = MachineMemory.totalBytes();
+        if (maxMemoryBytes > total) {
+            throw new ConfigException("maxmemory " + text("maxmemory")
+                    + ": allowed is at most what this machine or container has, " + total + " bytes");
+        }
+        try {
+            cacheConfig();
+        } catch (IllegalArgumentException bad) {
+            throw new ConfigException(String.valueOf(bad.getMessage()));
+        }
+        return this;
+    }
+
+    /** In the form CONFIG GET shows. */
+    public String text(String name) {
+        if (name.equals("maxmemory") && values.get(name) != null && maxMemoryBytes > 0) {
+            return Long.toString(maxMemoryBytes);
+        }
+        String value = values.get(name);
+        if (value == null) {
+            throw new IllegalArgumentException("There is no setting " + name);
+        }
+        return value;
+    }
+
+    public long number(String name) {
+        String value = text(name);
+        return value.equals("auto") ? 0 : Long.parseLong(value);
+    }
+
+    public int intNumber(String name) {
+        return Math.toIntExact(number(name));
+    }
+
+    public boolean bool(String name) {
+        return text(name).equals("yes");
+    }
+
+    /** What {@code maxmemory} comes to: half of the machine's or container's memory if it is 0. */
+    public long maxMemoryBytes() {
+        return maxMemoryBytes;
+    }
+
+    /** {@code requirepass}; empty if none is needed. */
+    public String password() {
+        return password;
+    }
+
+    /** Commands slower than so many µs go to the slow log; negative: none. */
+    public long slowlogMicros() {
+        return slowlogMicros;
+    }
+
+    public long latencyThresholdMillis() {
+        return latencyThresholdMillis;
+    }
+
+    public boolean latencyTracking() {
+        return latencyTracking;
+    }
+
+    /** Whether a batch touches its index lines and items before it executes; a switch for measurements. */
+    public boolean touchAhead() {
+        return touchAhead;
+    }
+
+    public OutputBufferLimits outputBufferLimits() {
+        return outputBufferLimits;
+    }
+
+    /** What the memory tier is told. @throws IllegalArgumentException if it cannot be */
+    public CacheConfig cacheConfig() {
+        return CacheConfig.defaults(maxMemoryBytes).withDatabases(intNumber("databases"))
+                .withShards(intNumber("shards")).withSegmentSizeBytes(intNumber("segment-size"))
+                .withHeads(intNumber("segment-heads"))
+                .withEvictionPolicy(EvictionPolicy.ofRedisName(text("maxmemory-policy")).orElseThrow())
+                .withEvictionSamples(intNumber("maxmemory-samples"))
+                .withCleanerPolicy(CleanerPolicy.valueOf(upper("cleaner-policy")))
+                .withExpireAlgorithm(ExpireAlgorithm.valueOf(upper("expire-algorithm")))
+                .withExpireBaseMillis(intNumber("expire-bucket-base-ms"))
+                .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"));
+    }
+
+    private String upper(String name) {
+        return text(name).toUpperCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,410 @@
+package io.varve.server.net;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.uring.IoUringSocketChannel;
+import io.varve.memory.item.ValueRun;
+import io.varve.server.admin.LoopCounters;
+import io.varve.server.command.Batch;
+import io.varve.server.command.Client;
+import io.varve.server.command.Connection;
+import io.varve.server.command.ServerContext;
+import io.varve.server.config.OutputBufferLimits;
+import io.varve.server.resp.LargeBulks;
+import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestDecoder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection: receives, decodes a batch, has it executed, writes the replies, and lets other connections have their
+ * turn. Confined to its event loop, but for {@link Connection}'s methods.
+ *
+ * <p>Back-pressure: nothing is read and nothing executed while replies over the watermark wait to be written. A batch
+ * that is interrupted by it is parked with the connection and goes on where it was.
+ */
+final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
+
+    /** Bytes decoded before other connections have their turn. */
+    private static final int TURN_BYTES = 64 << 10;
+
+    private final ServerContext server;
+    private final Workers workers;
+    private final Channel channel;
+    private final RequestDecoder decoder;
+    private final Runnable nextTurn = this::turn;
+    private @Nullable Worker worker;
+    private @Nullable Client client;
+
+    /** What was received and not decoded; bytes that a batch in execution points into. */
+    private @Nullable ByteBuf pending;
+    /** What came while a parked batch pointed into {@link #pending}, which must then not move. */
+    private @Nullable ByteBuf late;
+    private @Nullable Batch parked;
+    private int parkedNext;
+    private boolean inTurn;
+    private boolean turnScheduled;
+    private boolean moreToDecode;
+    private boolean closed;
+    private long overSoftLimitSinceMillis;
+
+    private volatile long incomingBytes;
+    private volatile long incomingCapacityBytes;
+
+    ConnectionHandler(ServerContext server, Workers workers, LargeBulks largeBulks, Channel channel) {
+        this.server = server;
+        this.workers = workers;
+        this.channel = channel;
+        decoder = new RequestDecoder(largeBulks, server.config().number("proto-max-bulk-len"));
+    }
+
+    // --- life
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        if (!server.clients().admit(server.config().intNumber("maxclients"))) {
+            closed = true;
+            refuse("ERR max number of clients reached");
+            return;
+        }
+        worker = workers.of(channel.eventLoop());
+        client = server.connect(this, text(channel.remoteAddress()), text(channel.localAddress()));
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        closed = true;
+        Client leaving = client;
+        if (leaving != null) {
+            server.clients().remove(leaving);
+        }
+        decoder.close();
+        if (!inTurn) {
+            dropBuffers();
+        }
+    }
+
+    private void dropBuffers() {
+        if (parked != null) {
+            java.util.Objects.requireNonNull(worker).giveBack(parked);
+            parked = null;
+        }
+        if (pending != null) {
+            pending.release();
+            pending = null;
+        }
+        if (late != null) {
+            late.release();
+            late = null;
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof IOException) {
+            LOG.debug("Connection {} broke: {}", channel.remoteAddress(), cause.toString());
+        } else {
+            LOG.error("Connection {} is closed because of an unexpected error", channel.remoteAddress(), cause);
+        }
+        ctx.close();
+    }
+
+    private void refuse(String error) {
+        byte[] bytes = ("-" + error + "\r\n").getBytes(StandardCharsets.US_ASCII);
+        channel.writeAndFlush(Unpooled.wrappedBuffer(bytes)).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    // --- coming in
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        ByteBuf in = (ByteBuf) message;
+        if (closed || client == null) {
+            in.release();
+            return;
+        }
+        Worker mine = java.util.Objects.requireNonNull(worker);
+        mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
+        mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
+        if (parked != null || inTurn) {
+            late = append(late, in);
+            return;
+        }
+        receive(in);
+        if (!turnScheduled) {
+            turn();
+        }
+    }
+
+    /** Takes over received bytes: into the large bulk that is awaited, and the rest into {@link #pending}. */
+    private void receive(ByteBuf in) {
+        if (decoder.isFilling()) {
+            long address = in.memoryAddress() + in.readerIndex();
+            in.skipBytes(decoder.fill(address, in.readableBytes()));
+        }
+        if (in.isReadable()) {
+            pending = append(pending, in);
+        } else {
+            in.release();
+        }
+    }
+
+    private ByteBuf append(@Nullable ByteBuf to, ByteBuf in) {
+        if (to == null) {
+            return in;
+        }
+        int more = in.readableBytes();
+        ByteBuf target = to;
+        if (to.writableBytes() < more || to.refCnt() > 1) {
+            int held = to.readableBytes();
+            // Doubled, so that a request arriving in small pieces is copied a constant number of times.
+            target = channel.alloc().directBuffer(Math.max(512, (int) Math.min(Integer.MAX_VALUE, 2L * (held + more))));
+            target.writeBytes(to);
+            to.release();
+        }
+        target.writeBytes(in);
+        in.release();
+        return target;
+    }
+
+    // --- a turn
+
+    /** Executes one batch, or the rest of one, and writes the replies. */
+    private void turn() {
+        turnScheduled = false;
+        if (closed || inTurn) {
+            return;
+        }
+        inTurn = true;
+        try {
+            Client me = java.util.Objects.requireNonNull(client);
+            execute(me, java.util.Objects.requireNonNull(worker));
+            if (me.closing() || decoder.error() != null && parked == null && !moreToDecode) {
+                closed = true;
+                channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            }
+        } catch (Throwable fatal) {
+            // Out of direct memory, or a bug outside of a handler: this connection ends, the others go on.
+            closed = true;
+            LOG.error("Connection {} is closed because of an unexpected error", channel.remoteAddress(), fatal);
+            java.util.Objects.requireNonNull(worker).reply().close();
+            channel.close();
+        } finally {
+            inTurn = false;
+        }
+        if (closed) {
+            dropBuffers();
+        } else {
+            goOn();
+        }
+    }
+
+    private void execute(Client me, Worker mine) {
+        ReplyWriter reply = mine.reply();
+        reply.protocol(me.protocol());
+        Batch batch = parked;
+        int next = parkedNext;
+        parked = null;
+        if (batch == null) {
+            batch = mine.takeBatch();
+            next = 0;
+            decode(me, batch);
+            mine.dispatcher().prepare(batch, me);
+        }
+        boolean handedBack = false;
+        try {
+            int reached = mine.dispatcher().run(batch, next, me, reply);
+            if (reached < batch.commandCount() && !me.closing()) {
+                parked = batch;
+                parkedNext = reached;
+                handedBack = true;
+            }
+        } finally {
+            if (!handedBack) {
+                mine.giveBack(batch);
+            }
+        }
+        String error = decoder.error();
+        if (error != null && parked == null && !moreToDecode && !me.closing()) {
+            reply.error("ERR " + error);
+            LOG.info("Connection {} is closed: {}", channel.remoteAddress(), error);
+        }
+        write(mine, reply);
+    }
+
+    private void decode(Client me, Batch batch) {
+        ByteBuf buffer = pending;
+        moreToDecode = false;
+        if (buffer == null) {
+            return;
+        }
+        decoder.authenticated(me.authenticated());
+        decoder.maxBulkBytes(server.config().number("proto-max-bulk-len"));
+        int from = buffer.readerIndex();
+        int to = buffer.writerIndex();
+        int reached = decoder.decode(buffer.memoryAddress(), from, to, TURN_BYTES, batch);
+        if (decoder.isFilling()) {
+            buffer.writerIndex(reached + decoder.keepBytes());
+        }
+        buffer.readerIndex(reached);
+        moreToDecode = buffer.isReadable() && decoder.error() == null && !decoder.isFilling()
+                && (batch.isFull() || reached - from >= TURN_BYTES);
+    }
+
+    private void write(Worker mine, ReplyWriter reply) {
+        long bytes = reply.pendingBytes();
+        if (bytes == 0) {
+            reply.take(_ -> {});
+            return;
+        }
+        mine.dispatcher().counters().add(LoopCounters.Total.OUTPUT_BYTES, bytes);
+        mine.dispatcher().counters().add(LoopCounters.Total.WRITES, 1);
+        reply.take(this::writePiece);
+        channel.flush();
+        long hard = server.config().outputBufferLimits().normalHardBytes();
+        if (hard > 0 && outgoingBytes() > hard) {
+            LOG.warn("Connection {} is closed: it does not read, and {} bytes wait for it", channel.remoteAddress(),
+                    outgoingBytes());
+            closed = true;
+            channel.close();
+        }
+    }
+
+    private void writePiece(ReplyWriter.Piece piece) {
+        switch (piece) {
+            case ReplyWriter.Piece.Bytes(ByteBuf bytes) -> channel.write(bytes, channel.voidPromise());
+            case ReplyWriter.Piece.Run(ValueRun run, ByteBuf bytes) ->
+                channel.write(bytes).addListener(_ -> run.release());
+        }
+    }
+
+    /** Decides what happens next: another turn, waiting for the client to read, or for more to arrive. */
+    private void goOn() {
+        if (parked == null) {
+            compact();
+        }
+        boolean writable = channel.isWritable();
+        boolean work = parked != null || moreToDecode;
+        if (work && writable && !turnScheduled) {
+            turnScheduled = true;
+            channel.eventLoop().execute(nextTurn);
+        }
+        boolean read = writable && !work;
+        if (channel.config().isAutoRead() != read) {
+            channel.config().setAutoRead(read);
+        }
+        incomingBytes = pending == null ? 0 : pending.readableBytes();
+        incomingCapacityBytes = pending == null ? 0 : pending.capacity();
+        if (incomingBytes > server.config().number("client-query-buffer-limit")) {
+            LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
+            closed = true;
+            channel.close();
+            dropBuffers();
+        }
+    }
+
+    /** Lets go of executed bytes, and takes in what came meanwhile. */
+    private void compact() {
+        ByteBuf buffer = pending;
+        if (buffer != null && !buffer.isReadable()) {
+            buffer.release();
+            pending = null;
+        } else if (buffer != null && !moreToDecode && buffer.readableBytes() < buffer.capacity() / 4) {
+            // The few bytes of an unfinished request do not hold a large buffer.
+            ByteBuf small = channel.alloc().directBuffer(buffer.readableBytes() * 2);
+            small.writeBytes(buffer);
+            buffer.release();
+            pending = small;
+        }
+        ByteBuf waiting = late;
+        if (waiting != null) {
+            late = null;
+            receive(waiting);
+            moreToDecode = pending != null;
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (!closed && !inTurn && client != null && channel.isWritable()) {
+            goOn();
+        }
+    }
+
+    /** Applies the soft output limit and the idle timeout; called about once a second. */
+    void check(long nowMillis) {
+        Client me = client;
+        if (closed || me == null) {
+            return;
+        }
+        OutputBufferLimits limits = server.config().outputBufferLimits();
+        if (limits.normalSoftBytes() > 0 && outgoingBytes() > limits.normalSoftBytes()) {
+            if (overSoftLimitSinceMillis == 0) {
+                overSoftLimitSinceMillis = nowMillis;
+            } else if (nowMillis - overSoftLimitSinceMillis > limits.normalSoftSeconds() * 1000) {
+                LOG.warn("Connection {} is closed: it was over the soft output limit for too long",
+                        channel.remoteAddress());
+                channel.close();
+            }
+        } else {
+            overSoftLimitSinceMillis = 0;
+        }
+        long timeoutMillis = server.config().number("timeout") * 1000;
+        if (timeoutMillis > 0 && nowMillis - me.lastInteractionMillis() > timeoutMillis) {
+            LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
+            channel.close();
+        }
+    }
+
+    // --- Connection, for any thread
+
+    @Override
+    public void kill() {
+        channel.close();
+    }
+
+    @Override
+    public long outgoingBytes() {
+        var buffer = channel.unsafe().outboundBuffer();
+        return buffer == null ? 0 : buffer.totalPendingWriteBytes();
+    }
+
+    @Override
+    public long incomingBytes() {
+        return incomingBytes;
+    }
+
+    @Override
+    public long incomingCapacityBytes() {
+        return incomingCapacityBytes;
+    }
+
+    @Override
+    public int fileDescriptor() {
+        return switch (channel) {
+            case EpollSocketChannel epoll -> epoll.fd().intValue();
+            case IoUringSocketChannel uring -> uring.fd().intValue();
+            default -> -1;
+        };
+    }
+
+    private static String text(@Nullable SocketAddress address) {
+        if (address instanceof InetSocketAddress inet) {
+            String host = inet.getAddress().getHostAddress();
+            return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + inet.getPort();
+        }
+        return "?:0";
+    }
+}

@@ -1,0 +1,81 @@
+package io.varve.server.net;
+
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.uring.IoUring;
+import io.netty.channel.uring.IoUringIoHandler;
+import io.netty.channel.uring.IoUringServerSocketChannel;
+
+/** How the system is asked about sockets. Immutable. */
+enum Transport {
+    /** Preferred: present on every Linux, and not switched off in containers as io_uring often is. */
+    EPOLL("epoll"), IO_URING("io_uring"), NIO("nio");
+
+    private final String settingName;
+
+    Transport(String settingName) {
+        this.settingName = settingName;
+    }
+
+    /** The best one that works here, or the one asked for. */
+    static Choice choose(String wanted) {
+        for (Transport transport : values()) {
+            boolean asked = wanted.equals(transport.settingName);
+            if (!asked && !wanted.equals("auto")) {
+                continue;
+            }
+            if (transport.isAvailable()) {
+                return new Choice(transport, asked ? "as configured" : "the best available");
+            }
+            if (asked) {
+                return new Choice(NIO, wanted + " is not available: " + transport.unavailability());
+            }
+        }
+        return new Choice(NIO, "nothing better is available: " + EPOLL.unavailability());
+    }
+
+    /** A transport and why it was taken. */
+    record Choice(Transport transport, String reason) {}
+
+    String settingName() {
+        return settingName;
+    }
+
+    private boolean isAvailable() {
+        return switch (this) {
+            case EPOLL -> Epoll.isAvailable();
+            case IO_URING -> IoUring.isAvailable();
+            case NIO -> true;
+        };
+    }
+
+    private String unavailability() {
+        Throwable cause = switch (this) {
+            case EPOLL -> Epoll.unavailabilityCause();
+            case IO_URING -> IoUring.unavailabilityCause();
+            case NIO -> null;
+        };
+        return cause == null ? "" : String.valueOf(cause.getMessage());
+    }
+
+    IoHandlerFactory ioHandlers() {
+        return switch (this) {
+            case EPOLL -> EpollIoHandler.newFactory();
+            case IO_URING -> IoUringIoHandler.newFactory();
+            case NIO -> NioIoHandler.newFactory();
+        };
+    }
+
+    Class<? extends ServerSocketChannel> serverChannel() {
+        return switch (this) {
+            case EPOLL -> EpollServerSocketChannel.class;
+            case IO_URING -> IoUringServerSocketChannel.class;
+            case NIO -> NioServerSocketChannel.class;
+        };
+    }
+}

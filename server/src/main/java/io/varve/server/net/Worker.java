@@ -1,0 +1,48 @@
+package io.varve.server.net;
+
+import java.util.ArrayDeque;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.varve.server.command.Batch;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.Dispatcher;
+import io.varve.server.command.ServerContext;
+import io.varve.server.resp.ReplyWriter;
+
+/**
+ * What the connections of one event loop share: the dispatcher with its cache session, the reply writer, spare batches.
+ * Confined to that event loop.
+ */
+final class Worker {
+    private static final int SPARE_BATCHES = 4;
+
+    private final Dispatcher dispatcher;
+    private final ReplyWriter reply;
+    private final ArrayDeque<Batch> spare = new ArrayDeque<>();
+
+    Worker(ServerContext server, CommandTable table, ByteBufAllocator allocator) {
+        dispatcher = new Dispatcher(server, table);
+        reply = new ReplyWriter(allocator);
+    }
+
+    Dispatcher dispatcher() {
+        return dispatcher;
+    }
+
+    ReplyWriter reply() {
+        return reply;
+    }
+
+    /** An empty batch; {@link #giveBack} it. */
+    Batch takeBatch() {
+        Batch batch = spare.poll();
+        return batch == null ? new Batch() : batch;
+    }
+
+    void giveBack(Batch batch) {
+        batch.clear();
+        if (spare.size() < SPARE_BATCHES) {
+            spare.push(batch);
+        }
+    }
+}

@@ -1,0 +1,437 @@
+package io.varve.server.resp;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds requests in what a connection has received: arrays of bulks, and inline commands. Confined to the event loop of
+ * its connection.
+ *
+ * <p>A request that has not arrived whole is continued where the bytes ran out. What is known of it are offsets from its
+ * first byte, so that the buffer may be moved between two calls. A bulk over {@link LargeBulks#thresholdBytes} never
+ * stays in the buffer: it is copied out into a run as it arrives ({@link #fill}).
+ *
+ * <p>The errors and the limits are Redis's (networking.c of 7.2).
+ */
+public final class RequestDecoder {
+    /** How long a line (an inline command, a count) may be, bytes. */
+    public static final int MAX_LINE_BYTES = 64 << 10;
+    /** How many elements a request may have. */
+    public static final int MAX_ARGUMENTS = 1024 * 1024;
+    static final int MAX_ARGUMENTS_UNAUTHENTICATED = 10;
+    static final int MAX_BULK_UNAUTHENTICATED_BYTES = 16384;
+
+    private static final int NONE = -1;
+    /** What {@link #line} returns: the count is not there yet; it is none. */
+    private static final int INCOMPLETE = -1;
+    private static final int MALFORMED = -2;
+    /** The length that stands for an argument which is in {@link #runs}. */
+    private static final int IN_RUN = -1;
+
+    private final LargeBulks largeBulks;
+    private long maxBulkBytes;
+    private boolean authenticated = true;
+
+    private int[] offsets = new int[16];
+    private int[] lengths = new int[16];
+    private int count;
+    private int longestArgument;
+    private int remaining;
+    private int bulkLength = NONE;
+    /** Offsets from the request's first byte: the next byte to decode, and where the search for a line's end goes on. */
+    private int position;
+    private int scanned;
+    private boolean refused;
+    /** Whether the bulk being decoded is a large one, whose bytes go to {@link #fill}. */
+    private boolean largePending;
+
+    private final ArrayDeque<ValueRun> runs = new ArrayDeque<>(2);
+    private @Nullable ValueRun filling;
+    private int filled;
+    /** Bytes still to come of a large bulk: of {@link #filling}, or, if that is null, to be dropped. */
+    private int missing;
+
+    private long lineValue;
+    private int lineEnd;
+    private @Nullable String error;
+
+    public RequestDecoder(LargeBulks largeBulks, long maxBulkBytes) {
+        this.largeBulks = largeBulks;
+        this.maxBulkBytes = maxBulkBytes;
+    }
+
+    /** Sets proto-max-bulk-len, bytes. */
+    public void maxBulkBytes(long value) {
+        maxBulkBytes = value;
+    }
+
+    /** A client that has still to authenticate may send little. */
+    public void authenticated(boolean value) {
+        authenticated = value;
+    }
+
+    /** What is wrong with the input, without the prefix {@code ERR}; nothing can be decoded after it. Null: nothing. */
+    public @Nullable String error() {
+        return error;
+    }
+
+    /** Whether the next bytes belong to a large bulk and are to go to {@link #fill}. */
+    public boolean isFilling() {
+        return missing > 0;
+    }
+
+    /** Whether a request has begun and not ended. */
+    public boolean isInRequest() {
+        return remaining > 0 || position > 0;
+    }
+
+    /**
+     * Decodes requests until the sink is full, {@code maxBytes} are used up, or bytes run out.
+     *
+     * @param base     address of the buffer
+     * @param from     offset of the first byte of the request that is being decoded
+     * @param to       offset behind the last byte received
+     * @param maxBytes no further request is begun after so many bytes
+     * @return offset of the first byte that is needed on: what lies in front of it has been decoded. If
+     *         {@link #isFilling}, everything from {@link #keepBytes} behind it on was taken out of the buffer
+     */
+    public int decode(long base, int from, int to, int maxBytes, RequestSink sink) {
+        int start = from;
+        while (error == null && missing == 0 && start < to && !sink.isFull() && start - from < maxBytes) {
+            int end = request(base + start, to - start, sink);
+            if (end == INCOMPLETE) {
+                break;
+            }
+            start += end;
+        }
+        return start;
+    }
+
+    /** While filling: how many bytes of the request have to stay in the buffer. */
+    public int keepBytes() {
+        return position;
+    }
+
+    /**
+     * Takes bytes of a large bulk.
+     *
+     * @return how many it took
+     */
+    public int fill(long address, int available) {
+        int taken = Math.min(available, missing);
+        ValueRun run = filling;
+        if (run != null) {
+            Memory.copy(address, run.address() + filled, taken);
+            filled += taken;
+        }
+        missing -= taken;
+        if (missing == 0) {
+            filling = null;
+        }
+        return taken;
+    }
+
+    /** Releases what was received of an unfinished request. */
+    public void close() {
+        runs.forEach(ValueRun::release);
+        runs.clear();
+        filling = null;
+        missing = 0;
+        if (error == null) {
+            error = "closed";
+        }
+    }
+
+    /** Decodes one request from where it was left. @return its length, or INCOMPLETE */
+    private int request(long start, int available, RequestSink sink) {
+        if (remaining == 0) {
+            if (Memory.getByte(start) != '*') {
+                return inline(start, available, sink);
+            }
+            if (!multibulkHeader(start, available)) {
+                return INCOMPLETE;
+            }
+        }
+        while (remaining > 0) {
+            if (!bulk(start, available)) {
+                return INCOMPLETE;
+            }
+        }
+        return complete(start, sink);
+    }
+
+    private boolean multibulkHeader(long start, int available) {
+        int result = line(start, available, 0, "too big mbulk count string");
+        if (result == INCOMPLETE) {
+            return false;
+        }
+        if (result == MALFORMED || lineValue > MAX_ARGUMENTS) {
+            return fail("invalid multibulk length");
+        }
+        if (lineValue > MAX_ARGUMENTS_UNAUTHENTICATED && !authenticated) {
+            return fail("unauthenticated multibulk length");
+        }
+        position = lineEnd;
+        remaining = (int) Math.max(0, lineValue);
+        return true;
+    }
+
+    private boolean bulk(long start, int available) {
+        if (bulkLength == NONE) {
+            if (position >= available) {
+                return false;
+            }
+            byte kind = Memory.getByte(start + position);
+            if (kind != '$') {
+                return fail("expected '$', got '" + (char) (kind & 0xFF) + "'");
+            }
+            int result = line(start, available, position, "too big bulk count string");
+            if (result == INCOMPLETE) {
+                return false;
+            }
+            if (result == MALFORMED || lineValue < 0 || lineValue > maxBulkBytes || lineValue > Integer.MAX_VALUE) {
+                return fail("invalid bulk length");
+            }
+            if (lineValue > MAX_BULK_UNAUTHENTICATED_BYTES && !authenticated) {
+                return fail("unauthenticated bulk length");
+            }
+            position = lineEnd;
+            bulkLength = (int) lineValue;
+            if (bulkLength > largeBulks.thresholdBytes()) {
+                if (!beginLarge(start, available)) {
+                    return false;
+                }
+            }
+        }
+        if (largePending) {
+            return endLarge(available);
+        }
+        // The sum is taken in long: a bulk may be as long as an int can say.
+        if ((long) position + bulkLength + 2 > available) {
+            return false;
+        }
+        add(position, bulkLength);
+        longestArgument = Math.max(longestArgument, bulkLength);
+        position += bulkLength + 2;
+        bulkLength = NONE;
+        remaining--;
+        return true;
+    }
+
+    private boolean beginLarge(long start, int available) {
+        largePending = true;
+        filling = largeBulks.open(longestArgument, bulkLength);
+        filled = 0;
+        missing = bulkLength;
+        if (filling == null) {
+            refused = true;
+            add(position, 0);
+        } else {
+            runs.add(filling);
+            add(position, IN_RUN);
+        }
+        int here = Math.min(available - position, bulkLength);
+        int keep = position;
+        fill(start + position, here);
+        if (missing > 0) {
+            return false;
+        }
+        // It was in the buffer as a whole, and what follows it stays where it is.
+        position = keep + bulkLength;
+        return true;
+    }
+
+    private boolean endLarge(int available) {
+        if (missing > 0 || position + 2 > available) {
+            return false;
+        }
+        position += 2;
+        largePending = false;
+        bulkLength = NONE;
+        remaining--;
+        return true;
+    }
+
+    private int complete(long start, RequestSink sink) {
+        int length = position;
+        if (count > 0) {
+            sink.beginRequest();
+            for (int i = 0; i < count; i++) {
+                if (lengths[i] == IN_RUN) {
+                    sink.runArgument(runs.remove());
+                } else {
+                    sink.argument(start + offsets[i], lengths[i]);
+                }
+            }
+            sink.endRequest(refused);
+        }
+        if (offsets.length > 4096) {
+            offsets = new int[16];
+            lengths = new int[16];
+        }
+        count = 0;
+        longestArgument = 0;
+        refused = false;
+        position = 0;
+        scanned = 0;
+        return length;
+    }
+
+    private void add(int offset, int length) {
+        if (count == offsets.length) {
+            offsets = Arrays.copyOf(offsets, count * 2);
+            lengths = Arrays.copyOf(lengths, count * 2);
+        }
+        offsets[count] = offset;
+        lengths[count] = length;
+        count++;
+    }
+
+    /** Reads the number of a line that begins with a kind byte; {@link #lineValue} and {@link #lineEnd} have it. */
+    private int line(long start, int available, int from, String tooLong) {
+        int i = from + 1;
+        long value = 0;
+        int digitsEnd = Math.min(available, from + 11);
+        byte b = 0;
+        while (i < digitsEnd && (b = Memory.getByte(start + i)) >= '0' && b <= '9') {
+            value = value * 10 + (b - '0');
+            i++;
+        }
+        if (i < available && b == '\r' && i > from + 1 && (i == from + 2 || Memory.getByte(start + from + 1) != '0')) {
+            if (i + 1 >= available) {
+                return INCOMPLETE;
+            }
+            lineValue = value;
+            lineEnd = i + 2;
+            return 0;
+        }
+        return unusualLine(start, available, from, tooLong);
+    }
+
+    private int unusualLine(long start, int available, int from, String tooLong) {
+        int i = Math.max(scanned, from + 1);
+        while (i < available && Memory.getByte(start + i) != '\r') {
+            i++;
+        }
+        scanned = i;
+        if (i >= available) {
+            if (available - from > MAX_LINE_BYTES) {
+                fail(tooLong);
+            }
+            return INCOMPLETE;
+        }
+        if (i + 1 >= available) {
+            return INCOMPLETE;
+        }
+        if (!Numbers.isLong(start + from + 1, i - from - 1)) {
+            return MALFORMED;
+        }
+        lineValue = Numbers.toLong(start + from + 1, i - from - 1);
+        lineEnd = i + 2;
+        return 0;
+    }
+
+    private int inline(long start, int available, RequestSink sink) {
+        int i = scanned;
+        while (i < available && Memory.getByte(start + i) != '\n') {
+            i++;
+        }
+        scanned = i;
+        if (i >= available) {
+            if (available > MAX_LINE_BYTES) {
+                fail("too big inline request");
+            }
+            return INCOMPLETE;
+        }
+        int length = i > 0 && Memory.getByte(start + i - 1) == '\r' ? i - 1 : i;
+        if (!split(start, length)) {
+            fail("unbalanced quotes in request");
+            return INCOMPLETE;
+        }
+        position = i + 1;
+        return complete(start, sink);
+    }
+
+    /** Splits an inline command at blanks, as sdssplitargs does; quoted arguments are unescaped where they lie. */
+    private boolean split(long start, int length) {
+        int i = 0;
+        while (true) {
+            while (i < length && isBlank(Memory.getByte(start + i))) {
+                i++;
+            }
+            if (i >= length) {
+                return true;
+            }
+            int offset = i;
+            int out = i;
+            byte quote = 0;
+            boolean ended = false;
+            while (!ended) {
+                if (i >= length) {
+                    if (quote != 0) {
+                        return false;
+                    }
+                    break;
+                }
+                byte b = Memory.getByte(start + i);
+                if (quote == '"' && b == '\\' && i + 1 < length) {
+                    i += escape(start, i, length, out++);
+                } else if (quote == '\'' && b == '\\' && i + 1 < length && Memory.getByte(start + i + 1) == '\'') {
+                    Memory.putByte(start + out++, (byte) '\'');
+                    i += 2;
+                } else if (quote != 0 && b == quote) {
+                    if (i + 1 < length && !isBlank(Memory.getByte(start + i + 1))) {
+                        return false;
+                    }
+                    i++;
+                    ended = true;
+                } else if (quote == 0 && (b == '"' || b == '\'')) {
+                    quote = b;
+                    i++;
+                } else if (quote == 0 && isBlank(b)) {
+                    ended = true;
+                } else {
+                    Memory.putByte(start + out++, b);
+                    i++;
+                }
+            }
+            add(offset, out - offset);
+        }
+    }
+
+    /** Writes the byte that the escape at {@code i} stands for to {@code out}. @return the length of the escape */
+    private static int escape(long start, int i, int length, int out) {
+        byte next = Memory.getByte(start + i + 1);
+        if (next == 'x' && i + 3 < length) {
+            int high = Character.digit(Memory.getByte(start + i + 2), 16);
+            int low = Character.digit(Memory.getByte(start + i + 3), 16);
+            if (high >= 0 && low >= 0) {
+                Memory.putByte(start + out, (byte) (high << 4 | low));
+                return 4;
+            }
+        }
+        byte value = switch (next) {
+            case 'n' -> '\n';
+            case 'r' -> '\r';
+            case 't' -> '\t';
+            case 'b' -> '\b';
+            case 'a' -> 7;
+            default -> next;
+        };
+        Memory.putByte(start + out, value);
+        return 2;
+    }
+
+    private static boolean isBlank(byte b) {
+        return b == ' ' || b >= 9 && b <= 13;
+    }
+
+    private boolean fail(String what) {
+        error = "Protocol error: " + what;
+        return false;
+    }
+}

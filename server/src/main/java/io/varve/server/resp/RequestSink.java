@@ -1,0 +1,21 @@
+package io.varve.server.resp;
+
+import io.varve.memory.item.ValueRun;
+
+/** Takes decoded requests, argument by argument. Confined to an event loop. */
+public interface RequestSink {
+    void beginRequest();
+
+    void argument(long address, int length);
+
+    /** A large argument in a run of its own, which the sink takes over. */
+    void runArgument(ValueRun run);
+
+    /**
+     * @param refused whether an argument was dropped because memory for it was refused
+     */
+    void endRequest(boolean refused);
+
+    /** Whether it takes no more requests. */
+    boolean isFull();
+}

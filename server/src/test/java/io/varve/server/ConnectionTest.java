@@ -1,0 +1,216 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** A real server over sockets, with commands that need no store. Confined to the test's thread. */
+class ConnectionTest {
+    private final ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "2")
+            .with("maxmemory", "64mb");
+    private VarveServer server = start(config);
+
+    private static VarveServer start(ServerConfig config) {
+        try {
+            return VarveServer.start(config, StubCache.create(config.cacheConfig()));
+        } catch (IOException failed) {
+            throw new java.io.UncheckedIOException(failed);
+        }
+    }
+
+    @BeforeEach
+    void listening() {
+        assertThat(server.port()).isPositive();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void anUnknownCommandIsNamedWithItsArguments() throws IOException {
+        try (SocketClient client = new SocketClient(server.port())) {
+            assertThat(client.command("FOO", "a", "b"))
+                    .isEqualTo("-ERR unknown command 'FOO', with args beginning with: 'a' 'b' \r\n");
+            assertThat(client.command("ping", "a", "b"))
+                    .isEqualTo("-ERR wrong number of arguments for 'ping' command\r\n");
+            assertThat(client.command("echo")).isEqualTo("-ERR wrong number of arguments for 'echo' command\r\n");
+        }
+    }
+
+    @Test
+    void inlineCommandsAreSplitAtBlanksOutsideQuotes() throws IOException {
+        try (SocketClient client = new SocketClient(server.port())) {
+            assertThat(client.send("PING\r\n").reply()).isEqualTo("+PONG\r\n");
+            assertThat(client.send("\r\n  echo \"a \\x41\\n\\\"b\"  \n").reply()).isEqualTo("$6\r\na A\n\"b\r\n");
+            assertThat(client.send("echo 'it\\'s'\r\n").reply()).isEqualTo("$4\r\nit's\r\n");
+            assertThat(client.send("echo \"\"\r\n").reply()).isEqualTo("$0\r\n\r\n");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"*a_|invalid multibulk length", "*1048577_|invalid multibulk length",
+            "*1_+PING_|expected '$', got '+'", "*1_$-1_|invalid bulk length", "*1_$536870913_|invalid bulk length",
+            "*1_$x_|invalid bulk length", "echo \"a_|unbalanced quotes in request",
+            "echo \"a\"b_|unbalanced quotes in request"})
+    void aProtocolErrorClosesThatConnectionAlone(String input, String error) throws IOException {
+        try (SocketClient other = new SocketClient(server.port()); SocketClient client = new SocketClient(server.port())) {
+            client.send("PING\r\n" + input.replace("_", "\r\n"));
+            assertThat(client.readToEnd()).isEqualTo("+PONG\r\n-ERR Protocol error: " + error + "\r\n");
+            assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @Test
+    void linesOverTheLimitAreRefused() throws IOException {
+        String blanks = "a".repeat((64 << 10) + 1);
+        try (SocketClient client = new SocketClient(server.port())) {
+            assertThat(client.send(blanks).readToEnd()).isEqualTo("-ERR Protocol error: too big inline request\r\n");
+        }
+        try (SocketClient client = new SocketClient(server.port())) {
+            assertThat(client.send("*" + blanks).readToEnd())
+                    .isEqualTo("-ERR Protocol error: too big mbulk count string\r\n");
+        }
+        try (SocketClient client = new SocketClient(server.port())) {
+            assertThat(client.send("*1\r\n$" + blanks).readToEnd())
+                    .isEqualTo("-ERR Protocol error: too big bulk count string\r\n");
+        }
+    }
+
+    @Test
+    void emptyAndNegativeArraysAreSkipped() throws IOException {
+        try (SocketClient client = new SocketClient(server.port())) {
+            assertThat(client.send("*0\r\n*-1\r\n*-100\r\nPING\r\n").reply()).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @Test
+    void aPipelineOfMoreThanABatchIsAnsweredInOrder() throws IOException {
+        try (SocketClient client = new SocketClient(server.port())) {
+            StringBuilder requests = new StringBuilder();
+            StringBuilder replies = new StringBuilder();
+            for (int i = 0; i < 5_000; i++) {
+                String text = "value-" + i;
+                requests.append(new String(SocketClient.encode("ECHO", text), StandardCharsets.ISO_8859_1));
+                replies.append('$').append(text.length()).append("\r\n").append(text).append("\r\n");
+            }
+            client.send(requests.toString());
+            assertThat(client.read(replies.length())).isEqualTo(replies.toString());
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotReadIsNotReadEither() throws Exception {
+        byte[] request = SocketClient.encode("ECHO", "x".repeat(60_000));
+        try (SocketClient slow = new SocketClient(server.port()); SocketClient other = new SocketClient(server.port())) {
+            int count = 1_000;
+            Thread sender = Thread.ofPlatform().start(() -> {
+                try {
+                    for (int i = 0; i < count; i++) {
+                        slow.send(request);
+                    }
+                } catch (IOException broken) {
+                    throw new java.io.UncheckedIOException(broken);
+                }
+            });
+            await().atMost(20, TimeUnit.SECONDS).until(() -> sender.getState() == Thread.State.RUNNABLE
+                    || !sender.isAlive());
+            assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
+            for (int i = 0; i < count; i++) {
+                assertThat(slow.reply()).hasSize(60_000 + 10);
+            }
+            sender.join(10_000);
+            assertThat(sender.isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void halfACommandAndAClosedSocketHurtNobody() throws IOException {
+        byte[] whole = SocketClient.encode("ECHO", "x".repeat(3_000));
+        try (SocketClient other = new SocketClient(server.port())) {
+            for (int cut = 1; cut < whole.length; cut += 97) {
+                try (SocketClient client = new SocketClient(server.port())) {
+                    client.send(java.util.Arrays.copyOf(whole, cut));
+                }
+            }
+            assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "io_uring", "nio"})
+    void everyTransportServes(String transport) throws IOException {
+        try (VarveServer another = start(config.with("transport", transport));
+                SocketClient client = new SocketClient(another.port())) {
+            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @Test
+    void maxclientsIsKept() throws IOException {
+        try (VarveServer small = start(config.with("maxclients", "1")); SocketClient first = new SocketClient(small.port())) {
+            assertThat(first.command("PING")).isEqualTo("+PONG\r\n");
+            try (SocketClient second = new SocketClient(small.port())) {
+                assertThat(second.readToEnd()).isEqualTo("-ERR max number of clients reached\r\n");
+            }
+            first.close();
+            await().atMost(10, TimeUnit.SECONDS).until(() -> {
+                try (SocketClient third = new SocketClient(small.port())) {
+                    return third.command("PING").equals("+PONG\r\n");
+                } catch (IOException notYet) {
+                    return false;
+                }
+            });
+        }
+    }
+
+    @Test
+    void aPasswordIsAskedFor() throws IOException {
+        try (VarveServer locked = start(config.with("requirepass", "secret"));
+                SocketClient client = new SocketClient(locked.port())) {
+            assertThat(client.command("PING")).isEqualTo("-NOAUTH Authentication required.\r\n");
+            assertThat(client.command("HELLO", "3")).startsWith("-NOAUTH HELLO must be called");
+            assertThat(client.command("AUTH", "wrong"))
+                    .isEqualTo("-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+            assertThat(client.command("AUTH", "default", "secret")).isEqualTo("+OK\r\n");
+            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
+            assertThat(client.command("RESET")).isEqualTo("+RESET\r\n");
+            assertThat(client.command("HELLO", "3", "AUTH", "default", "secret", "SETNAME", "me"))
+                    .startsWith("%7\r\n$6\r\nserver\r\n");
+        }
+        try (VarveServer locked = start(config.with("requirepass", "secret"));
+                SocketClient client = new SocketClient(locked.port())) {
+            assertThat(client.send("*11\r\n").readToEnd())
+                    .isEqualTo("-ERR Protocol error: unauthenticated multibulk length\r\n");
+        }
+        try (VarveServer locked = start(config.with("requirepass", "secret"));
+                SocketClient client = new SocketClient(locked.port())) {
+            assertThat(client.send("*1\r\n$16385\r\n").readToEnd())
+                    .isEqualTo("-ERR Protocol error: unauthenticated bulk length\r\n");
+        }
+    }
+
+    @Test
+    void whatChangesTheMeaningOfWhatFollowsWorksInsideABatch() throws IOException {
+        try (SocketClient client = new SocketClient(server.port())) {
+            client.send("SELECT 99\r\nSELECT x\r\nSELECT 3\r\nHELLO 4\r\nHELLO 3\r\nRESET\r\nPING\r\nQUIT\r\nPING\r\n");
+            assertThat(client.readToEnd()).isEqualTo("-ERR DB index is out of range\r\n-ERR invalid DB index\r\n+OK\r\n"
+                    + "-NOPROTO unsupported protocol version\r\n"
+                    + "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.2.4\r\n$5\r\nproto\r\n:3\r\n"
+                    + "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+                    + "$7\r\nmodules\r\n*0\r\n+RESET\r\n+PONG\r\n+OK\r\n");
+        }
+    }
+}

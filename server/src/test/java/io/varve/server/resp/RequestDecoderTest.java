@@ -1,0 +1,234 @@
+package io.varve.server.resp;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The decoder over a buffer that is filled in pieces and moved at every piece. Confined to the test's thread. */
+class RequestDecoderTest {
+    private static final int THRESHOLD_BYTES = 100;
+    private static final AtomicInteger HELD_RUNS = new AtomicInteger();
+
+    /** Keeps what was decoded as text. */
+    private static final class Recorder implements RequestSink {
+        private final List<List<String>> requests = new ArrayList<>();
+        private List<String> current = new ArrayList<>();
+
+        @Override
+        public void beginRequest() {
+            current = new ArrayList<>();
+        }
+
+        @Override
+        public void argument(long address, int length) {
+            current.add(new String(Memory.toArray(address, length), StandardCharsets.ISO_8859_1));
+        }
+
+        @Override
+        public void runArgument(ValueRun run) {
+            argument(run.address(), run.length());
+            run.release();
+        }
+
+        @Override
+        public void endRequest(boolean refused) {
+            if (refused) {
+                current.add("refused");
+            }
+            requests.add(current);
+        }
+
+        @Override
+        public boolean isFull() {
+            return false;
+        }
+    }
+
+    /** A run in a direct buffer. */
+    private static final class BufferRun implements ValueRun {
+        private final ByteBuf buffer;
+
+        BufferRun(int length) {
+            buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(length);
+            buffer.writerIndex(length);
+            HELD_RUNS.incrementAndGet();
+        }
+
+        @Override
+        public long address() {
+            return ReplyWriter.addressOf(buffer);
+        }
+
+        @Override
+        public int length() {
+            return buffer.writerIndex();
+        }
+
+        @Override
+        public void retain() {
+            buffer.retain();
+        }
+
+        @Override
+        public void release() {
+            if (buffer.release()) {
+                HELD_RUNS.decrementAndGet();
+            }
+        }
+    }
+
+    private static final class Runs implements LargeBulks {
+        @Override
+        public int thresholdBytes() {
+            return THRESHOLD_BYTES;
+        }
+
+        @Override
+        public @Nullable ValueRun open(int longestArgument, int length) {
+            return length > 1 << 20 ? null : new BufferRun(length);
+        }
+    }
+
+    /** Feeds the decoder piece by piece, as a connection does. */
+    private static final class Feed {
+        private final RequestDecoder decoder = new RequestDecoder(new Runs(), 1 << 24);
+        private final Recorder recorder = new Recorder();
+        private byte[] kept = new byte[0];
+        private long work;
+
+        void piece(byte[] bytes, int from, int to) {
+            ByteBuf in = UnpooledByteBufAllocator.DEFAULT.directBuffer(kept.length + to - from + 1);
+            in.writeBytes(kept);
+            int taken = 0;
+            if (decoder.isFilling()) {
+                ByteBuf fresh = UnpooledByteBufAllocator.DEFAULT.directBuffer(to - from + 1);
+                fresh.writeBytes(bytes, from, to - from);
+                taken = decoder.fill(ReplyWriter.addressOf(fresh), to - from);
+                fresh.release();
+            }
+            in.writeBytes(bytes, from + taken, to - from - taken);
+            int reached = decoder.decode(ReplyWriter.addressOf(in), 0, in.writerIndex(), Integer.MAX_VALUE, recorder);
+            if (decoder.isFilling()) {
+                in.writerIndex(reached + decoder.keepBytes());
+            }
+            kept = new byte[in.writerIndex() - reached];
+            in.getBytes(reached, kept);
+            work += kept.length;
+            in.release();
+        }
+    }
+
+    private static byte[] latin1(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] conversation() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        out.writeBytes(latin1("*1\r\n$4\r\nPING\r\n*0\r\nSET a \"b c\"\r\n\r\n*-1\r\n"));
+        out.writeBytes(latin1("*3\r\n$3\r\nSET\r\n$0\r\n\r\n$250\r\n" + "v".repeat(250) + "\r\n"));
+        out.writeBytes(
+                latin1("*3\r\n$4\r\nMSET\r\n$101\r\n" + "k".repeat(101) + "\r\n$100\r\n" + "w".repeat(100) + "\r\n"));
+        out.writeBytes(latin1("echo 'x'\n*2\r\n$3\r\nGET\r\n$5\r\n\r\n*$\0\r\n"));
+        return out.toByteArray();
+    }
+
+    private static final List<List<String>> EXPECTED = List.of(List.of("PING"), List.of("SET", "a", "b c"),
+            List.of("SET", "", "v".repeat(250)), List.of("MSET", "k".repeat(101), "w".repeat(100)),
+            List.of("echo", "x"), List.of("GET", "\r\n*$\0"));
+
+    @Test
+    void aConversationIsDecodedWholeOrSplitAtEveryByte() {
+        byte[] bytes = conversation();
+        for (int split = 0; split <= bytes.length; split++) {
+            Feed feed = new Feed();
+            feed.piece(bytes, 0, split);
+            feed.piece(bytes, split, bytes.length);
+            assertThat(feed.recorder.requests).as("split at %d", split).isEqualTo(EXPECTED);
+            assertThat(feed.decoder.error()).isNull();
+            assertThat(feed.kept).isEmpty();
+        }
+        assertThat(HELD_RUNS.get()).isZero();
+    }
+
+    @Test
+    void aConversationIsDecodedByteByByte() {
+        byte[] bytes = conversation();
+        Feed feed = new Feed();
+        for (int i = 0; i < bytes.length; i++) {
+            feed.piece(bytes, i, i + 1);
+        }
+        assertThat(feed.recorder.requests).isEqualTo(EXPECTED);
+        assertThat(HELD_RUNS.get()).isZero();
+    }
+
+    @Test
+    void aRefusedBulkIsDroppedAndTheNextRequestIsUnharmed() {
+        int length = (1 << 20) + 1;
+        byte[] bytes = latin1("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$" + length + "\r\n" + "x".repeat(length)
+                + "\r\n*1\r\n$4\r\nPING\r\n");
+        for (int step : new int[] {1000, 65_536, bytes.length}) {
+            Feed feed = new Feed();
+            for (int i = 0; i < bytes.length; i += step) {
+                feed.piece(bytes, i, Math.min(bytes.length, i + step));
+                assertThat(feed.kept.length).isLessThan(1100);
+            }
+            assertThat(feed.recorder.requests).isEqualTo(List.of(List.of("SET", "k", "", "refused"), List.of("PING")));
+        }
+    }
+
+    @Test
+    void aClosedConnectionReleasesWhatItHadReceived() {
+        Feed feed = new Feed();
+        byte[] bytes = latin1("*4\r\n$4\r\nMSET\r\n$200\r\n" + "x".repeat(200) + "\r\n$300\r\nab");
+        feed.piece(bytes, 0, bytes.length);
+        assertThat(HELD_RUNS.get()).isEqualTo(2);
+        feed.decoder.close();
+        assertThat(HELD_RUNS.get()).isZero();
+    }
+
+    @Test
+    void randomBytesNeverHangOrLeak() {
+        long seed = System.nanoTime();
+        System.out.println("RequestDecoderTest seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        String alphabet = "*$\r\n0123456789-+ab\"'\\x ";
+        for (int round = 0; round < 20_000; round++) {
+            byte[] bytes = new byte[1 + random.nextInt(200)];
+            for (int i = 0; i < bytes.length; i++) {
+                bytes[i] = (byte) (random.nextInt(10) == 0
+                        ? random.nextInt(256)
+                        : alphabet.charAt(random.nextInt(alphabet.length())));
+            }
+            if (random.nextBoolean()) {
+                byte[] head = latin1("*" + random.nextInt(-1, 4) + "\r\n$" + random.nextInt(-1, 400) + "\r\n");
+                System.arraycopy(head, 0, bytes, 0, Math.min(head.length, bytes.length));
+            }
+            List<List<String>> whole = decode(bytes, bytes.length);
+            assertThat(decode(bytes, 1 + random.nextInt(7))).isEqualTo(whole);
+            assertThat(HELD_RUNS.get()).isZero();
+        }
+    }
+
+    private static List<List<String>> decode(byte[] bytes, int step) {
+        Feed feed = new Feed();
+        for (int i = 0; i < bytes.length && feed.decoder.error() == null; i += step) {
+            feed.piece(bytes, i, Math.min(bytes.length, i + step));
+        }
+        List<List<String>> requests = feed.recorder.requests;
+        requests.add(List.of(String.valueOf(feed.decoder.error())));
+        feed.decoder.close();
+        return requests;
+    }
+}
