@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.varve.memory.Cache;
+import io.varve.server.admin.InfoReport;
 import io.varve.server.net.NetworkServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,28 +13,32 @@ import org.slf4j.LoggerFactory;
 final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** After a failed slice: not at once again, so that a bug fills no disk with its log. */
     private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Cache cache;
     private final NetworkServer network;
+    private final InfoReport report;
     private final Thread thread;
     private volatile boolean stopped;
 
-    private Maintenance(Cache cache, NetworkServer network) {
+    private Maintenance(Cache cache, NetworkServer network, InfoReport report) {
         this.cache = cache;
         this.network = network;
+        this.report = report;
         thread = Thread.ofPlatform().name("varve-maintenance").daemon().unstarted(this::loop);
     }
 
-    static Maintenance start(Cache cache, NetworkServer network) {
-        Maintenance maintenance = new Maintenance(cache, network);
+    static Maintenance start(Cache cache, NetworkServer network, InfoReport report) {
+        Maintenance maintenance = new Maintenance(cache, network, report);
         maintenance.thread.start();
         return maintenance;
     }
 
     private void loop() {
         long checked = System.nanoTime();
+        long sampled = checked;
         while (!stopped) {
             long idleNanos;
             try {
@@ -43,12 +48,16 @@ final class Maintenance implements AutoCloseable {
                 idleNanos = PAUSE_AFTER_FAILURE_NANOS;
             }
             long now = System.nanoTime();
+            if (now - sampled >= SAMPLE_NANOS) {
+                sampled = now;
+                report.sample(now);
+            }
             if (now - checked >= CHECK_NANOS) {
                 checked = now;
                 network.checkConnections();
             }
             if (idleNanos > 0) {
-                LockSupport.parkNanos(this, Math.min(idleNanos, CHECK_NANOS));
+                LockSupport.parkNanos(this, Math.min(idleNanos, SAMPLE_NANOS));
             }
         }
     }

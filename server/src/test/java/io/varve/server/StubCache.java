@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.CacheSession;
+import io.varve.memory.CacheStats;
 import org.jspecify.annotations.Nullable;
 
 /** A cache that holds nothing and admits everything, for tests of what is around it. Thread-safe: no state. */
@@ -21,6 +22,8 @@ public final class StubCache {
                     case "shardCount", "databaseCount" -> 16;
                     case "admit" -> true;
                     case "runThresholdBytes" -> 1 << 20;
+                    case "stats" -> new CacheStats(1, 0, 0, 0, 0, 0, 0, 4096, 0, 0, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                            0, 0, 0);
                     case "maintain" -> TimeUnit.SECONDS.toNanos(1);
                     default -> zero(method);
                 });

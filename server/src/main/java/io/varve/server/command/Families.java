@@ -7,7 +7,13 @@ public final class Families {
     /** The table of all commands, for one server. */
     public static CommandTable table(ServerContext server) {
         CommandTable.Builder table = CommandTable.builder();
+        StringCommands.addTo(table);
         new ConnectionCommands(server).register(table);
-        return table.build();
+        new ClientCommands(server).register(table);
+        new ServerCommands(server).register(table);
+        new ConfigCommands(server).register(table);
+        CommandTable complete = table.build();
+        server.commandNames(complete.all().stream().map(CommandSpec::fullName).toList());
+        return complete;
     }
 }

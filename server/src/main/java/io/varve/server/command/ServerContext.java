@@ -11,6 +11,8 @@ import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.item.Ticker;
 import io.varve.server.admin.ErrorCounts;
+import io.varve.server.admin.InfoReport;
+import io.varve.server.admin.InfoSource;
 import io.varve.server.admin.LatencyMonitor;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
@@ -20,7 +22,7 @@ import io.varve.server.config.ServerConfig;
  * What all commands share beside the keys: configuration, clients, counters, logs. Many threads: every part guards
  * itself; the configuration is replaced as a whole.
  */
-public final class ServerContext {
+public final class ServerContext implements InfoSource {
     private final Cache cache;
     private final Ticker ticker;
     private final Clients clients = new Clients();
@@ -38,6 +40,8 @@ public final class ServerContext {
     private volatile int port;
     private volatile String transport = "";
     private volatile long lastSaveSeconds;
+    private volatile List<String> commandNames = List.of();
+    private final InfoReport report;
 
     /**
      * @param shutdown asked to end the process, with the reason; returns at once
@@ -53,8 +57,10 @@ public final class ServerContext {
         byte[] id = new byte[20];
         new SecureRandom().nextBytes(id);
         runId = HexFormat.of().formatHex(id);
+        report = new InfoReport(this);
     }
 
+    @Override
     public Cache cache() {
         return cache;
     }
@@ -75,10 +81,12 @@ public final class ServerContext {
         return latencies;
     }
 
+    @Override
     public ErrorCounts errors() {
         return errors;
     }
 
+    @Override
     public List<LoopCounters> loops() {
         return loops;
     }
@@ -89,7 +97,7 @@ public final class ServerContext {
         return counters;
     }
 
-    /** Grows with CONFIG RESETSTAT: counters of another epoch are zero. */
+    @Override
     public int counterEpoch() {
         return counterEpoch.get();
     }
@@ -102,6 +110,7 @@ public final class ServerContext {
         cache.resetStats();
     }
 
+    @Override
     public ServerConfig config() {
         return config;
     }
@@ -123,16 +132,19 @@ public final class ServerContext {
         return startedMillis;
     }
 
+    @Override
     public long uptimeSeconds() {
         return (ticker.nanoTime() - startedNanos) / 1_000_000_000L;
     }
 
     /** 40 hexadecimal digits, new at each start. */
+    @Override
     public String runId() {
         return runId;
     }
 
     /** The port that is listened on. */
+    @Override
     public int port() {
         return port;
     }
@@ -142,6 +154,7 @@ public final class ServerContext {
     }
 
     /** epoll, io_uring or nio. */
+    @Override
     public String transport() {
         return transport;
     }
@@ -150,7 +163,8 @@ public final class ServerContext {
         transport = value;
     }
 
-    long lastSaveSeconds() {
+    @Override
+    public long lastSaveSeconds() {
         return lastSaveSeconds;
     }
 
@@ -168,5 +182,64 @@ public final class ServerContext {
         client.authenticated(config.password().isEmpty());
         clients.add(client);
         return client;
+    }
+
+    /** INFO, which samples rates and peaks. */
+    public InfoReport report() {
+        return report;
+    }
+
+    /** Told once the table is complete. */
+    void commandNames(List<String> names) {
+        commandNames = List.copyOf(names);
+    }
+
+    @Override
+    public List<String> commandNames() {
+        return commandNames;
+    }
+
+    @Override
+    public int connectedClients() {
+        return clients.count();
+    }
+
+    @Override
+    public long connectionsReceived() {
+        return clients.received();
+    }
+
+    @Override
+    public long connectionsRejected() {
+        return clients.rejected();
+    }
+
+    @Override
+    public long connectionBufferBytes() {
+        long sum = 0;
+        for (Client client : clients.all()) {
+            sum += client.connection().incomingCapacityBytes() + client.connection().outgoingBytes();
+        }
+        return sum;
+    }
+
+    @Override
+    public long largestInputBytes() {
+        return clients.all().stream().mapToLong(client -> client.connection().incomingBytes()).max().orElse(0);
+    }
+
+    @Override
+    public long largestOutputBytes() {
+        return clients.all().stream().mapToLong(client -> client.connection().outgoingBytes()).max().orElse(0);
+    }
+
+    @Override
+    public String redisVersion() {
+        return Version.REDIS;
+    }
+
+    @Override
+    public String varveVersion() {
+        return Version.VARVE;
     }
 }

@@ -1,0 +1,371 @@
+package io.varve.server.admin;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import io.varve.memory.Cache;
+import io.varve.memory.CacheStats;
+import io.varve.server.admin.LoopCounters.Total;
+import io.varve.server.config.MachineMemory;
+import io.varve.server.config.MemoryUnits;
+import io.varve.server.config.ServerConfig;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes INFO: Redis 7.2's sections and fields as far as they have a meaning here, and a section of our own. Many
+ * threads: holds only counters that guard themselves.
+ */
+public final class InfoReport {
+    private static final List<String> DEFAULT_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
+            "replication", "cpu", "modules", "errorstats", "cluster", "keyspace", "varve");
+    private static final List<String> ALL_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
+            "replication", "cpu", "modules", "commandstats", "errorstats", "latencystats", "cluster", "keyspace",
+            "varve");
+
+    private final InfoSource source;
+    private final OperationRate rate = new OperationRate(3);
+    private volatile long peakBytes;
+
+    public InfoReport(InfoSource source) {
+        this.source = source;
+    }
+
+    /** Takes samples for what is told per second and as a peak; called about ten times a second. */
+    public void sample(long nowNanos) {
+        rate.sample(nowNanos, total(Total.COMMANDS), total(Total.INPUT_BYTES), total(Total.OUTPUT_BYTES));
+        peakBytes = Math.max(peakBytes, source.cache().stats().usedBytes());
+    }
+
+    /**
+     * @param asked sections in lower case; none: the default ones. Unknown ones are left out
+     */
+    public String write(List<String> asked) {
+        List<String> wanted = new ArrayList<>();
+        for (String section : asked.isEmpty() ? List.of("default") : asked) {
+            switch (section) {
+                case "default" -> wanted.addAll(DEFAULT_SECTIONS);
+                case "all", "everything" -> wanted.addAll(ALL_SECTIONS);
+                default -> wanted.add(section);
+            }
+        }
+        StringBuilder out = new StringBuilder(4096);
+        CacheStats stats = source.cache().stats();
+        for (String section : ALL_SECTIONS) {
+            if (wanted.contains(section)) {
+                section(new Section(out), section, stats);
+            }
+        }
+        return out.toString();
+    }
+
+    private void section(Section out, String name, CacheStats stats) {
+        switch (name) {
+            case "server" -> server(out);
+            case "clients" -> clients(out);
+            case "memory" -> memory(out, stats);
+            case "persistence" -> persistence(out);
+            case "stats" -> stats(out, stats);
+            case "replication" -> replication(out);
+            case "cpu" -> cpu(out);
+            case "modules" -> out.head("Modules");
+            case "commandstats" -> commandStats(out);
+            case "errorstats" -> errorStats(out);
+            case "latencystats" -> latencyStats(out);
+            case "cluster" -> out.head("Cluster").field("cluster_enabled", 0);
+            case "keyspace" -> keyspace(out);
+            case "varve" -> varve(out, stats);
+            default -> throw new IllegalArgumentException(name);
+        }
+    }
+
+    /** Writes {@code name:value} lines under a head. */
+    private record Section(StringBuilder out) {
+        Section head(String title) {
+            if (!out.isEmpty()) {
+                out.append("\r\n");
+            }
+            out.append("# ").append(title).append("\r\n");
+            return this;
+        }
+
+        Section field(String name, String value) {
+            out.append(name).append(':').append(value).append("\r\n");
+            return this;
+        }
+
+        Section field(String name, long value) {
+            return field(name, Long.toString(value));
+        }
+
+        Section ratio(String name, double value) {
+            return field(name, decimals(value, 2));
+        }
+
+        Section memory(String name, long bytes) {
+            return field(name, bytes).field(name + "_human", MemoryUnits.human(bytes));
+        }
+    }
+
+    private static String decimals(double value, int places) {
+        return String.format(Locale.ROOT, "%." + places + "f", value);
+    }
+
+    private void server(Section out) {
+        long uptime = source.uptimeSeconds();
+        out.head("Server").field("redis_version", source.redisVersion()).field("server_name", "varve")
+                .field("varve_version", source.varveVersion()).field("redis_git_sha1", "00000000")
+                .field("redis_git_dirty", 0).field("redis_build_id", "0").field("redis_mode", "standalone")
+                .field("os", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                        + System.getProperty("os.arch"))
+                .field("arch_bits", 64).field("monotonic_clock", "System.nanoTime")
+                .field("multiplexing_api", source.transport()).field("java_version", System.getProperty("java.version"))
+                .field("process_id", ProcessHandle.current().pid()).field("process_supervised", "no")
+                .field("run_id", source.runId()).field("tcp_port", source.port())
+                .field("server_time_usec", source.cache().config().ticker().wallMillis() * 1000)
+                .field("uptime_in_seconds", uptime).field("uptime_in_days", uptime / 86_400)
+                .field("hz", source.config().number("hz")).field("configured_hz", source.config().number("hz"))
+                .field("executable", System.getProperty("java.home")).field("config_file", "")
+                .field("io_threads_active", source.config().number("io-threads") > 1 ? 1 : 0);
+    }
+
+    private void clients(Section out) {
+        out.head("Clients").field("connected_clients", source.connectedClients()).field("cluster_connections", 0)
+                .field("maxclients", source.config().number("maxclients"))
+                .field("client_recent_max_input_buffer", source.largestInputBytes())
+                .field("client_recent_max_output_buffer", source.largestOutputBytes()).field("blocked_clients", 0)
+                .field("tracking_clients", 0).field("clients_in_timeout_table", 0).field("total_blocking_keys", 0)
+                .field("total_blocking_keys_on_nokey", 0);
+    }
+
+    private void memory(Section out, CacheStats stats) {
+        ServerConfig config = source.config();
+        long used = stats.usedBytes() + Math.max(0, source.connectionBufferBytes() - (16L << 20));
+        long peak = Math.max(peakBytes, used);
+        peakBytes = peak;
+        long active = stats.liveBytes() + stats.deadBytes();
+        long resident = ProcessMemory.residentBytes(stats.reservedBytes());
+        long total = MachineMemory.totalBytes();
+        out.head("Memory").memory("used_memory", used).memory("used_memory_rss", resident)
+                .memory("used_memory_peak", peak).field("used_memory_peak_perc", percent(used, peak))
+                .field("used_memory_overhead", used - stats.datasetBytes())
+                .field("used_memory_startup", stats.indexBytes() + stats.expiryBytes())
+                .field("used_memory_dataset", stats.datasetBytes())
+                .field("used_memory_dataset_perc", percent(stats.datasetBytes(), used))
+                .field("allocator_allocated", stats.liveBytes()).field("allocator_active", active)
+                .field("allocator_resident", stats.reservedBytes()).memory("total_system_memory", total)
+                .memory("used_memory_lua", 0).field("used_memory_vm_eval", 0).field("used_memory_scripts_eval", 0)
+                .field("number_of_cached_scripts", 0).field("number_of_functions", 0).field("number_of_libraries", 0)
+                .memory("maxmemory", config.maxMemoryBytes())
+                .field("maxmemory_policy", config.text("maxmemory-policy"))
+                .ratio("allocator_frag_ratio", ratio(active, stats.liveBytes()))
+                .field("allocator_frag_bytes", Math.max(0, active - stats.liveBytes()))
+                .ratio("allocator_rss_ratio", ratio(stats.reservedBytes(), active))
+                .field("allocator_rss_bytes", stats.reservedBytes() - active)
+                .ratio("rss_overhead_ratio", ratio(resident, stats.reservedBytes()))
+                .field("rss_overhead_bytes", resident - stats.reservedBytes())
+                .ratio("mem_fragmentation_ratio", ratio(resident, used))
+                .field("mem_fragmentation_bytes", resident - used).field("mem_not_counted_for_evict", 0)
+                .field("mem_replication_backlog", 0).field("mem_total_replication_buffers", 0)
+                .field("mem_clients_slaves", 0).field("mem_clients_normal", source.connectionBufferBytes())
+                .field("mem_cluster_links", 0).field("mem_aof_buffer", 0)
+                .field("mem_allocator", "offheap-segments").field("active_defrag_running", 0)
+                .field("lazyfree_pending_objects", 0).field("lazyfreed_objects", 0);
+    }
+
+    private static double ratio(long numerator, long denominator) {
+        return denominator <= 0 ? 0 : (double) numerator / denominator;
+    }
+
+    private static String percent(long part, long whole) {
+        return decimals(100 * ratio(part, whole), 2) + "%";
+    }
+
+    private void persistence(Section out) {
+        out.head("Persistence").field("loading", 0).field("async_loading", 0).field("current_cow_peak", 0)
+                .field("current_cow_size", 0).field("current_cow_size_age", 0).field("current_fork_perc", "0.00")
+                .field("current_save_keys_processed", 0).field("current_save_keys_total", 0)
+                .field("rdb_changes_since_last_save", 0).field("rdb_bgsave_in_progress", 0)
+                .field("rdb_last_save_time", source.lastSaveSeconds()).field("rdb_last_bgsave_status", "ok")
+                .field("rdb_last_bgsave_time_sec", -1).field("rdb_current_bgsave_time_sec", -1)
+                .field("rdb_saves", 0).field("rdb_last_cow_size", 0).field("rdb_last_load_keys_expired", 0)
+                .field("rdb_last_load_keys_loaded", 0).field("aof_enabled", 0).field("aof_rewrite_in_progress", 0)
+                .field("aof_rewrite_scheduled", 0).field("aof_last_rewrite_time_sec", -1)
+                .field("aof_current_rewrite_time_sec", -1).field("aof_last_bgrewrite_status", "ok")
+                .field("aof_rewrites", 0).field("aof_last_write_status", "ok").field("aof_last_cow_size", 0)
+                .field("module_fork_in_progress", 0).field("module_fork_last_cow_size", 0);
+    }
+
+    private void stats(Section out, CacheStats stats) {
+        long input = total(Total.INPUT_BYTES);
+        long output = total(Total.OUTPUT_BYTES);
+        out.head("Stats").field("total_connections_received", source.connectionsReceived())
+                .field("total_commands_processed", total(Total.COMMANDS))
+                .field("instantaneous_ops_per_sec", rate.perSecond(0)).field("total_net_input_bytes", input)
+                .field("total_net_output_bytes", output).field("total_net_repl_input_bytes", 0)
+                .field("total_net_repl_output_bytes", 0)
+                .field("instantaneous_input_kbps", decimals(rate.perSecond(1) / 1024.0, 2))
+                .field("instantaneous_output_kbps", decimals(rate.perSecond(2) / 1024.0, 2))
+                .field("instantaneous_input_repl_kbps", "0.00").field("instantaneous_output_repl_kbps", "0.00")
+                .field("rejected_connections", source.connectionsRejected()).field("sync_full", 0)
+                .field("sync_partial_ok", 0).field("sync_partial_err", 0).field("expired_keys", stats.expired())
+                .field("expired_stale_perc", "0.00").field("expired_time_cap_reached_count", stats.expireCyclesLimited())
+                .field("expire_cycle_cpu_milliseconds", 0).field("evicted_keys", stats.evicted())
+                .field("evicted_clients", 0).field("total_eviction_exceeded_time", 0)
+                .field("current_eviction_exceeded_time", 0).field("keyspace_hits", stats.hits())
+                .field("keyspace_misses", stats.misses()).field("pubsub_channels", 0).field("pubsub_patterns", 0)
+                .field("pubsubshard_channels", 0).field("latest_fork_usec", 0).field("total_forks", 0)
+                .field("migrate_cached_sockets", 0).field("slave_expires_tracked_keys", 0)
+                .field("active_defrag_hits", 0).field("active_defrag_misses", 0).field("active_defrag_key_hits", 0)
+                .field("active_defrag_key_misses", 0).field("total_active_defrag_time", 0)
+                .field("current_active_defrag_time", 0).field("tracking_total_keys", 0)
+                .field("tracking_total_items", 0).field("tracking_total_prefixes", 0)
+                .field("unexpected_error_replies", 0).field("total_error_replies", source.errors().total())
+                .field("dump_payload_sanitizations", 0).field("total_reads_processed", total(Total.READS))
+                .field("total_writes_processed", total(Total.WRITES)).field("io_threaded_reads_processed", 0)
+                .field("io_threaded_writes_processed", 0).field("reply_buffer_shrinks", 0)
+                .field("reply_buffer_expands", 0).field("acl_access_denied_auth", 0)
+                .field("acl_access_denied_cmd", 0).field("acl_access_denied_key", 0)
+                .field("acl_access_denied_channel", 0);
+    }
+
+    private void replication(Section out) {
+        out.head("Replication").field("role", "master").field("connected_slaves", 0)
+                .field("master_failover_state", "no-failover").field("master_replid", source.runId())
+                .field("master_replid2", "0".repeat(40)).field("master_repl_offset", 0)
+                .field("second_repl_offset", -1).field("repl_backlog_active", 0)
+                .field("repl_backlog_size", source.config().number("repl-backlog-size"))
+                .field("repl_backlog_first_byte_offset", 0).field("repl_backlog_histlen", 0);
+    }
+
+    private static void cpu(Section out) {
+        out.head("CPU").field("used_cpu_sys", "0.000000")
+                .field("used_cpu_user", decimals(ProcessMemory.cpuSeconds(), 6))
+                .field("used_cpu_sys_children", "0.000000").field("used_cpu_user_children", "0.000000");
+    }
+
+    private void commandStats(Section out) {
+        out.head("Commandstats");
+        List<String> names = source.commandNames();
+        for (int i = 0; i < names.size(); i++) {
+            long calls = 0;
+            long nanos = 0;
+            long rejected = 0;
+            long failed = 0;
+            for (LoopCounters loop : currentLoops()) {
+                calls += loop.calls(i);
+                nanos += loop.nanos(i);
+                rejected += loop.rejectedCalls(i);
+                failed += loop.failedCalls(i);
+            }
+            if (calls + rejected + failed > 0) {
+                double perCall = calls == 0 ? 0 : nanos / 1000.0 / calls;
+                out.field("cmdstat_" + names.get(i), "calls=" + calls + ",usec=" + nanos / 1000 + ",usec_per_call="
+                        + decimals(perCall, 2) + ",rejected_calls=" + rejected + ",failed_calls=" + failed);
+            }
+        }
+    }
+
+    private void errorStats(Section out) {
+        out.head("Errorstats");
+        for (Map.Entry<String, Long> entry : source.errors().byPrefix().entrySet()) {
+            out.field("errorstat_" + entry.getKey(), "count=" + entry.getValue());
+        }
+    }
+
+    private void latencyStats(Section out) {
+        out.head("Latencystats");
+        if (!source.config().latencyTracking()) {
+            return;
+        }
+        String[] percentiles = source.config().text("latency-tracking-info-percentiles").trim().split("\\s+");
+        List<String> names = source.commandNames();
+        for (int i = 0; i < names.size(); i++) {
+            Histogram sum = latencies(i);
+            if (sum != null) {
+                StringBuilder text = new StringBuilder();
+                for (String percentile : percentiles) {
+                    double micros = sum.getValueAtPercentile(Double.parseDouble(percentile)) / 1000.0;
+                    text.append(text.isEmpty() ? "p" : ",p").append(percentile).append('=').append(decimals(micros, 3));
+                }
+                out.field("latency_percentiles_usec_" + names.get(i), text.toString());
+            }
+        }
+    }
+
+    /** Nanoseconds over all event loops, or null if the command has not run. */
+    public @Nullable Histogram latencies(int command) {
+        Histogram sum = null;
+        for (LoopCounters loop : currentLoops()) {
+            Histogram part = loop.latencies(command);
+            if (part != null) {
+                if (sum == null) {
+                    sum = part.copy();
+                } else {
+                    sum.add(part);
+                }
+            }
+        }
+        return sum;
+    }
+
+    private List<LoopCounters> currentLoops() {
+        int epoch = source.counterEpoch();
+        List<LoopCounters> current = new ArrayList<>();
+        for (LoopCounters loop : source.loops()) {
+            if (loop.isOf(epoch)) {
+                current.add(loop);
+            }
+        }
+        return current;
+    }
+
+    private long total(Total which) {
+        long sum = 0;
+        for (LoopCounters loop : currentLoops()) {
+            sum += loop.total(which);
+        }
+        return sum;
+    }
+
+    private void keyspace(Section out) {
+        out.head("Keyspace");
+        Cache cache = source.cache();
+        for (int i = 0; i < cache.databaseCount(); i++) {
+            long keys = cache.size(i);
+            if (keys > 0) {
+                out.field("db" + i, "keys=" + keys + ",expires=" + cache.expiringSize(i) + ",avg_ttl="
+                        + cache.averageTtlMillis(i));
+            }
+        }
+    }
+
+    private void varve(Section out, CacheStats stats) {
+        long active = stats.liveBytes() + stats.deadBytes();
+        out.head("Varve").field("varve_version", source.varveVersion())
+                .field("segment_size", stats.segmentSizeBytes()).field("segments_in_use", stats.segmentsInUse())
+                .field("segments_free", stats.segmentsFree()).field("pool_bytes", stats.poolBytes())
+                .field("live_bytes", stats.liveBytes()).field("dead_bytes", stats.deadBytes())
+                .field("segment_utilization", decimals(active == 0 ? 0 : ratio(stats.liveBytes(), active), 4))
+                .field("index_bytes", stats.indexBytes())
+                .field("index_load_factor", decimals(stats.indexLoadFactor(), 4))
+                .field("index_rehash_in_progress", stats.rehashing() ? 1 : 0)
+                .field("expiry_bytes", stats.expiryBytes())
+                .field("expired_unreclaimed_items", source.cache().countExpiredUnreclaimed())
+                .field("cleaner_policy", source.config().text("cleaner-policy"))
+                .field("cleaner_segments_cleaned", stats.segmentsCleaned())
+                .field("cleaner_segments_freed_whole", stats.segmentsFreedWhole())
+                .field("cleaner_bytes_moved", stats.bytesMoved())
+                .field("cleaner_bytes_reclaimed", stats.bytesReclaimed())
+                .field("cleaner_reclaim_cost", decimals(stats.reclaimCost(), 4))
+                .field("cleaner_bytes_copied_per_byte_freed",
+                        decimals(ratio(stats.bytesMoved(), stats.bytesReclaimed()), 4))
+                .field("bytes_written", stats.bytesWritten())
+                .field("expire_algorithm", source.config().text("expire-algorithm"))
+                .field("shards", source.cache().shardCount()).field("heap_used", ProcessMemory.heapUsedBytes())
+                .field("heap_max", ProcessMemory.heapMaxBytes())
+                .field("gc_pause_ms_total", ProcessMemory.gcPauseMillis());
+    }
+}

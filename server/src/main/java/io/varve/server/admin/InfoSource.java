@@ -1,0 +1,50 @@
+package io.varve.server.admin;
+
+import java.util.List;
+
+import io.varve.memory.Cache;
+import io.varve.server.config.ServerConfig;
+
+/** What INFO is made of. Implemented by the server's context; any thread may call. */
+public interface InfoSource {
+    Cache cache();
+
+    ServerConfig config();
+
+    List<LoopCounters> loops();
+
+    /** Counters of another epoch are zero. */
+    int counterEpoch();
+
+    ErrorCounts errors();
+
+    /** Full names of commands and subcommands; the index is the one of the counters. */
+    List<String> commandNames();
+
+    int connectedClients();
+
+    long connectionsReceived();
+
+    long connectionsRejected();
+
+    /** Bytes that connections hold for what was received and not executed, and for what was not yet sent. */
+    long connectionBufferBytes();
+
+    long largestInputBytes();
+
+    long largestOutputBytes();
+
+    String runId();
+
+    long uptimeSeconds();
+
+    int port();
+
+    String transport();
+
+    long lastSaveSeconds();
+
+    String redisVersion();
+
+    String varveVersion();
+}

@@ -1,0 +1,216 @@
+package io.varve.server.command;
+
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
+import static io.varve.server.command.CommandFlag.FAST;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.CommandFlag.NO_MULTI;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.CommandFlag.WRITE;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import io.varve.memory.Cache;
+import io.varve.server.admin.InfoReport;
+
+/** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, what belongs to persistence and replicas. Immutable. */
+final class ServerCommands {
+    private final ServerContext server;
+    private final Cache cache;
+    private final InfoReport report;
+
+    ServerCommands(ServerContext server) {
+        this.server = server;
+        cache = server.cache();
+        report = server.report();
+    }
+
+    void register(CommandTable.Builder table) {
+        table.add(describe("info").arity(-1).flags(LOADING, STALE).categories("@dangerous")
+                .summary("Tells of the server, section by section.").handler(this::info));
+        table.add(describe("dbsize").arity(1).flags(READONLY, FAST).categories("@keyspace")
+                .tips("request_policy:all_shards", "response_policy:agg_sum")
+                .summary("How many keys the selected database has.")
+                .handler(call -> call.reply().integer(cache.size(call.database()))));
+        table.add(describe("flushall").arity(-1).flags(WRITE).categories("@keyspace", "@dangerous")
+                .complexity("O(N) where N is the total number of keys in all databases")
+                .tips("request_policy:all_shards", "response_policy:all_succeeded").summary("Empties all databases.")
+                .handler(call -> flush(call, true)));
+        table.add(describe("flushdb").arity(-1).flags(WRITE).categories("@keyspace", "@dangerous")
+                .complexity("O(N) where N is the number of keys in the selected database")
+                .tips("request_policy:all_shards", "response_policy:all_succeeded")
+                .summary("Empties the selected database.").handler(call -> flush(call, false)));
+        table.add(describe("swapdb").arity(3).flags(WRITE, FAST).categories("@keyspace", "@dangerous").since("4.0.0")
+                .complexity("O(N) where N is the count of clients watching or blocking on keys from both databases.")
+                .summary("Exchanges two databases.").handler(this::swapDb));
+        table.add(describe("time").arity(1).flags(LOADING, STALE, FAST).since("2.6.0").tips("nondeterministic_output")
+                .summary("The server's clock: seconds and microseconds.").handler(ServerCommands::time));
+        table.add(describe("role").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST).categories("@admin", "@dangerous")
+                .since("2.8.12").summary("The part the server plays in replication.").handler(ServerCommands::role));
+        persistence(table);
+        compatibility(table);
+    }
+
+    private void persistence(CommandTable.Builder table) {
+        table.add(describe("shutdown").arity(-1)
+                .flags(ADMIN, NOSCRIPT, LOADING, STALE, NO_MULTI, ALLOW_BUSY)
+                .complexity("O(N) when saving, where N is the total number of keys in all databases, otherwise O(1)")
+                .summary("Ends the server.").handler(this::shutdown));
+        table.add(describe("save").arity(1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI)
+                .complexity("O(N) where N is the total number of keys in all databases")
+                .summary("Writes the data set to disk: there is nothing to write, so it succeeds.").handler(call -> {
+                    server.saved();
+                    call.reply().ok();
+                }));
+        table.add(describe("bgsave").arity(-1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
+                .summary("Writes the data set to disk in the background: there is nothing to write.")
+                .handler(this::backgroundSave));
+        table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
+                .tips("nondeterministic_output").summary("When the data set was last saved, in Unix time.")
+                .handler(call -> call.reply().integer(server.lastSaveSeconds())));
+    }
+
+    /** What clients ask of a server that has no replicas, modules and scripts. */
+    private void compatibility(CommandTable.Builder table) {
+        table.add(CommandSpec.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING).since("3.0.0")
+                .categories("@connection").summary("Waits for replicas: there are none, so it answers 0 at once.")
+                .handler(ServerCommands::await));
+        table.add(describe("module").arity(-2).since("4.0.0").complexity("Depends on subcommand.")
+                .summary("Modules: there are none.")
+                .subcommand(describe("list").arity(2).flags(ADMIN, NOSCRIPT).since("4.0.0")
+                        .tips("nondeterministic_output_order").summary("Lists the modules that are loaded: none.")
+                        .handler(call -> call.reply().array(0))));
+        table.add(CommandSpec.named("function").group("scripting").arity(-2).since("7.0.0")
+                .complexity("Depends on subcommand.").summary("Function libraries: there are none.")
+                .subcommand(CommandSpec.named("flush").group("scripting").arity(-2).flags(WRITE, NOSCRIPT)
+                        .since("7.0.0").categories("@scripting").summary("Deletes all libraries: there are none.")
+                        .handler(ServerCommands::functionFlush)));
+    }
+
+    private static CommandSpec.Builder describe(String name) {
+        return CommandSpec.named(name).group("server");
+    }
+
+    private void info(Invocation call) {
+        List<String> sections = new ArrayList<>();
+        for (int i = 1; i < call.argumentCount(); i++) {
+            sections.add(call.argumentString(i).toLowerCase(Locale.ROOT));
+        }
+        call.reply().verbatim("txt", report.write(sections));
+    }
+
+    private void flush(Invocation call, boolean all) {
+        boolean known = call.argumentCount() == 1
+                || call.argumentCount() == 2 && (call.argumentIs(1, "ASYNC") || call.argumentIs(1, "SYNC"));
+        if (!known) {
+            call.syntaxError();
+            return;
+        }
+        if (all) {
+            cache.flushAll();
+        } else {
+            cache.flush(call.database());
+        }
+        call.reply().ok();
+    }
+
+    private void swapDb(Invocation call) {
+        if (!call.requireLong(1, "ERR invalid first DB index")) {
+            return;
+        }
+        long first = call.longValue();
+        if (!call.requireLong(2, "ERR invalid second DB index")) {
+            return;
+        }
+        long second = call.longValue();
+        int count = cache.databaseCount();
+        if (first < 0 || first >= count || second < 0 || second >= count) {
+            call.reply().error("ERR DB index is out of range");
+            return;
+        }
+        if (first != second) {
+            cache.swap((int) first, (int) second);
+        }
+        call.reply().ok();
+    }
+
+    private static void time(Invocation call) {
+        java.time.Instant now = java.time.Instant.now();
+        call.reply().array(2);
+        call.reply().bulkLong(now.getEpochSecond());
+        call.reply().bulkLong(now.getNano() / 1000);
+    }
+
+    private static void role(Invocation call) {
+        call.reply().array(3);
+        call.reply().bulkAscii("master");
+        call.reply().integer(0);
+        call.reply().array(0);
+    }
+
+    private void shutdown(Invocation call) {
+        boolean save = false;
+        boolean noSave = false;
+        boolean abort = false;
+        boolean other = false;
+        for (int i = 1; i < call.argumentCount(); i++) {
+            if (call.argumentIs(i, "SAVE")) {
+                save = true;
+            } else if (call.argumentIs(i, "NOSAVE")) {
+                noSave = true;
+            } else if (call.argumentIs(i, "NOW") || call.argumentIs(i, "FORCE")) {
+                other = true;
+            } else if (call.argumentIs(i, "ABORT")) {
+                abort = true;
+            } else {
+                call.syntaxError();
+                return;
+            }
+        }
+        if (abort && (save || noSave || other) || save && noSave) {
+            call.syntaxError();
+        } else if (abort) {
+            call.reply().error("ERR No shutdown in progress.");
+        } else {
+            call.client().closeAfterReply();
+            server.shutdown("SHUTDOWN from " + call.client().address());
+        }
+    }
+
+    private void backgroundSave(Invocation call) {
+        if (call.argumentCount() > 2 || call.argumentCount() == 2 && !call.argumentIs(1, "SCHEDULE")) {
+            call.syntaxError();
+            return;
+        }
+        server.saved();
+        call.reply().simple("Background saving started");
+    }
+
+    private static void await(Invocation call) {
+        if (!call.requireLong(2, "ERR timeout is not an integer or out of range")) {
+            return;
+        }
+        if (call.longValue() < 0) {
+            call.reply().error("ERR timeout is negative");
+            return;
+        }
+        if (call.requireLong(1)) {
+            call.reply().integer(0);
+        }
+    }
+
+    private static void functionFlush(Invocation call) {
+        boolean known = call.argumentCount() == 2
+                || call.argumentCount() == 3 && (call.argumentIs(2, "ASYNC") || call.argumentIs(2, "SYNC"));
+        if (known) {
+            call.reply().ok();
+        } else {
+            call.reply().error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+        }
+    }
+}
