@@ -66,7 +66,8 @@ class ConnectionTest {
             "*1_$x_|invalid bulk length", "echo \"a_|unbalanced quotes in request",
             "echo \"a\"b_|unbalanced quotes in request"})
     void aProtocolErrorClosesThatConnectionAlone(String input, String error) throws IOException {
-        try (SocketClient other = new SocketClient(server.port()); SocketClient client = new SocketClient(server.port())) {
+        try (SocketClient other = new SocketClient(server.port());
+                SocketClient client = new SocketClient(server.port())) {
             client.send("PING\r\n" + input.replace("_", "\r\n"));
             assertThat(client.readToEnd()).isEqualTo("+PONG\r\n-ERR Protocol error: " + error + "\r\n");
             assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
@@ -114,7 +115,8 @@ class ConnectionTest {
     @Test
     void aClientThatDoesNotReadIsNotReadEither() throws Exception {
         byte[] request = SocketClient.encode("ECHO", "x".repeat(60_000));
-        try (SocketClient slow = new SocketClient(server.port()); SocketClient other = new SocketClient(server.port())) {
+        try (SocketClient slow = new SocketClient(server.port());
+                SocketClient other = new SocketClient(server.port())) {
             int count = 1_000;
             Thread sender = Thread.ofPlatform().start(() -> {
                 try {
@@ -160,7 +162,8 @@ class ConnectionTest {
 
     @Test
     void maxclientsIsKept() throws IOException {
-        try (VarveServer small = start(config.with("maxclients", "1")); SocketClient first = new SocketClient(small.port())) {
+        try (VarveServer small = start(config.with("maxclients", "1"));
+                SocketClient first = new SocketClient(small.port())) {
             assertThat(first.command("PING")).isEqualTo("+PONG\r\n");
             try (SocketClient second = new SocketClient(small.port())) {
                 assertThat(second.readToEnd()).isEqualTo("-ERR max number of clients reached\r\n");

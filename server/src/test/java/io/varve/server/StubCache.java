@@ -22,8 +22,9 @@ public final class StubCache {
                     case "shardCount", "databaseCount" -> 16;
                     case "admit" -> true;
                     case "runThresholdBytes" -> 1 << 20;
-                    case "stats" -> new CacheStats(1, 0, 0, 0, 0, 0, 0, 4096, 0, 0, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                            0, 0, 0);
+                    case "stats" ->
+                        new CacheStats(1, 0, 0, 0, 0, 0, 0, 4096, 0, 0, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                0, 0, 0);
                     case "maintain" -> TimeUnit.SECONDS.toNanos(1);
                     default -> zero(method);
                 });

@@ -46,6 +46,7 @@ final class ProcessMemory {
     /** CPU seconds of the process. */
     static double cpuSeconds() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
-                ? system.getProcessCpuTime() / 1e9 : 0;
+                ? system.getProcessCpuTime() / 1e9
+                : 0;
     }
 }

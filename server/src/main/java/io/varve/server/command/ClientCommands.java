@@ -1,15 +1,15 @@
 package io.varve.server.command;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.STALE;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
+
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.STALE;
 
 /** CLIENT. Immutable. */
 final class ClientCommands {
@@ -216,7 +216,8 @@ final class ClientCommands {
                     call.reply().error("ERR No such user '" + value + "'");
                     return null;
                 }
-            } else if (call.argumentIs(i, "SKIPME") && (value.equalsIgnoreCase("yes") || value.equalsIgnoreCase("no"))) {
+            } else if (call.argumentIs(i, "SKIPME")
+                    && (value.equalsIgnoreCase("yes") || value.equalsIgnoreCase("no"))) {
                 skipMe = value.equalsIgnoreCase("yes");
             } else if (call.argumentIs(i, "MAXAGE")) {
                 if (!call.isLong(i + 1)) {

@@ -1,11 +1,5 @@
 package io.varve.server.command;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
-import static io.varve.server.command.CommandFlag.STALE;
-
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -17,6 +11,12 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Setting;
 import io.varve.server.config.Settings;
 
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.CommandFlag.STALE;
+
 /** CONFIG. Immutable. */
 final class ConfigCommands {
     private final ServerContext server;
@@ -26,7 +26,8 @@ final class ConfigCommands {
     }
 
     void register(CommandTable.Builder table) {
-        table.add(CommandSpec.named("config").arity(-2).group("server").since("2.0.0").complexity("Depends on subcommand.")
+        table.add(CommandSpec.named("config").arity(-2).group("server").since("2.0.0")
+                .complexity("Depends on subcommand.")
                 .summary("Reads and changes settings.")
                 .subcommand(describe("get").arity(-3).summary("Values of the settings that match the patterns.")
                         .complexity("O(N) when N is the number of configuration parameters provided")
@@ -134,8 +135,10 @@ final class ConfigCommands {
     }
 
     private static void help(Invocation call) {
-        HelpText.reply(call.reply(), "CONFIG", "GET <pattern>", "    Return parameters matching the glob-like <pattern> "
-                + "and their values.", "SET <directive> <value>", "    Set the configuration <directive> to <value>.",
+        HelpText.reply(call.reply(), "CONFIG", "GET <pattern>",
+                "    Return parameters matching the glob-like <pattern> "
+                        + "and their values.",
+                "SET <directive> <value>", "    Set the configuration <directive> to <value>.",
                 "RESETSTAT", "    Reset statistics reported by the INFO command.", "REWRITE",
                 "    Rewrite the configuration file.");
     }

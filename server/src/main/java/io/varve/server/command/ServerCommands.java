@@ -1,5 +1,12 @@
 package io.varve.server.command;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import io.varve.memory.Cache;
+import io.varve.server.admin.InfoReport;
+
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -10,13 +17,6 @@ import static io.varve.server.command.CommandFlag.NO_MULTI;
 import static io.varve.server.command.CommandFlag.READONLY;
 import static io.varve.server.command.CommandFlag.STALE;
 import static io.varve.server.command.CommandFlag.WRITE;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
-
-import io.varve.memory.Cache;
-import io.varve.server.admin.InfoReport;
 
 /** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, what belongs to persistence and replicas. Immutable. */
 final class ServerCommands {

@@ -1,0 +1,258 @@
+package io.varve.server.command;
+
+import java.util.concurrent.locks.LockSupport;
+
+import io.varve.memory.CacheStats;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.server.resp.Numbers;
+import io.varve.server.resp.ReplyWriter;
+
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.STALE;
+
+/** What lies behind a key: OBJECT, MEMORY, DEBUG. Immutable. */
+final class ObjectCommands {
+    /** The longest string that Redis embeds in its object. */
+    private static final int EMBEDDED_BYTES = 44;
+    private static final String NO_SUCH_KEY = "ERR no such key";
+
+    private final ServerContext server;
+
+    ObjectCommands(ServerContext server) {
+        this.server = server;
+    }
+
+    void register(CommandTable.Builder table) {
+        object(table);
+        memory(table);
+        table.add(CommandSpec.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+                .complexity("Depends on subcommand.").summary("For tests of the server.")
+                .subcommand(debug("sleep", 3, "Sleeps, and holds its event loop up.").handler(ObjectCommands::sleep))
+                .subcommand(debug("object", 3, "How a key's value is stored.").key(2)
+                        .handler(ObjectCommands::debugObject))
+                .subcommand(debug("set-active-expire", 3, "Turns expiry in the background off and on.")
+                        .handler(this::setActiveExpire))
+                .subcommand(debug("help", 2, "Shows what the subcommands do.")
+                        .handler(call -> HelpText.reply(call.reply(), "DEBUG", "SLEEP <seconds>",
+                                "    Stop the event loop for <seconds>. Decimals allowed.", "OBJECT <key>",
+                                "    Show low level info about `key` and associated value.",
+                                "SET-ACTIVE-EXPIRE <0|1>",
+                                "    Setting it to 0 disables expiring keys in background."))));
+    }
+
+    private static CommandSpec.Builder debug(String name, int arity, String summary) {
+        return CommandSpec.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+                .summary(summary);
+    }
+
+    private static void object(CommandTable.Builder table) {
+        table.add(CommandSpec.named("object").arity(-2).group("generic").since("2.2.3")
+                .complexity("Depends on subcommand.").summary("How a key's value is stored.")
+                .subcommand(inspect("encoding", "2.2.3", "The encoding of the value.")
+                        .handler(ObjectCommands::encoding))
+                .subcommand(inspect("freq", "4.0.0", "How often the key was used, logarithmically.")
+                        .handler(ObjectCommands::frequency))
+                .subcommand(inspect("idletime", "2.2.3", "Seconds since the key was used.")
+                        .handler(ObjectCommands::idleTime))
+                .subcommand(inspect("refcount", "2.2.3", "How many refer to the value: always one.")
+                        .handler(ObjectCommands::references))
+                .subcommand(CommandSpec.named("help").arity(2).group("generic").since("6.2.0").flags(LOADING, STALE)
+                        .categories("@keyspace").summary("Shows what the subcommands do.")
+                        .handler(call -> HelpText.reply(call.reply(), "OBJECT", "ENCODING <key>",
+                                "    Return the kind of internal representation used in order to store the value",
+                                "    associated with a <key>.", "FREQ <key>",
+                                "    Return the access frequency index of the <key>. The returned integer is",
+                                "    proportional to the logarithm of the recent access frequency of the key.",
+                                "IDLETIME <key>",
+                                "    Return the idle time of the <key>, that is the approximated number of",
+                                "    seconds elapsed since the last access to the key.", "REFCOUNT <key>",
+                                "    Return the number of references of the value associated with the specified",
+                                "    <key>."))));
+    }
+
+    private static CommandSpec.Builder inspect(String name, String since, String summary) {
+        return CommandSpec.named(name).arity(3).group("generic").since(since).flags(READONLY).key(2)
+                .categories("@keyspace").tips("nondeterministic_output").summary(summary);
+    }
+
+    private void memory(CommandTable.Builder table) {
+        table.add(CommandSpec.named("memory").arity(-2).group("server").since("4.0.0")
+                .complexity("Depends on subcommand.").summary("Tells where memory goes.")
+                .subcommand(CommandSpec.named("usage").arity(-3).group("server").since("4.0.0").flags(READONLY).key(2)
+                        .complexity("O(N) where N is the number of samples.").summary("Bytes that a key takes.")
+                        .handler(ObjectCommands::usage))
+                .subcommand(report("stats", "Figures about memory.").handler(this::stats))
+                .subcommand(report("doctor", "Says in words what is wrong with memory.")
+                        .handler(call -> call.reply().verbatim("txt", "Sam, I detected no memory issue.\n")))
+                .subcommand(report("purge", "Asks the allocator for unused memory: maintenance gives it back anyway.")
+                        .handler(call -> call.reply().ok()))
+                .subcommand(report("malloc-stats", "The allocator's own report.")
+                        .handler(call -> call.reply().verbatim("txt", "offheap-segments: see INFO varve\n")))
+                .subcommand(report("help", "Shows what the subcommands do.")
+                        .handler(call -> HelpText.reply(call.reply(), "MEMORY", "DOCTOR",
+                                "    Return memory problems reports.", "MALLOC-STATS",
+                                "    Return internal statistics report from the memory allocator.", "PURGE",
+                                "    Attempt to purge dirty pages for reclamation by the allocator.", "STATS",
+                                "    Return information about the memory usage of the server.",
+                                "USAGE <key> [SAMPLES <count>]",
+                                "    Return memory in bytes used by <key> and its value."))));
+    }
+
+    private static CommandSpec.Builder report(String name, String summary) {
+        return CommandSpec.named(name).arity(2).group("server").since("4.0.0").tips("nondeterministic_output")
+                .summary(summary);
+    }
+
+    // --- OBJECT
+
+    /** Finds the key of argument 2 without a trace; replies {@code missing}'s answer if it is not there. */
+    private static boolean peek(Invocation call) {
+        if (call.session().peek(call.key(2), call.item())) {
+            return true;
+        }
+        call.reply().nil();
+        return false;
+    }
+
+    private static void encoding(Invocation call) {
+        if (peek(call)) {
+            call.reply().bulkAscii(encodingOf(call.item()));
+        }
+    }
+
+    static String encodingOf(Item item) {
+        return switch (item.type()) {
+            case STRING -> item.encoding() == Encodings.STRING_RAW
+                    ? "raw"
+                    : Numbers.isLong(item.valueAddress(), item.valueLength())
+                            ? "int"
+                            : item.valueLength() <= EMBEDDED_BYTES ? "embstr" : "raw";
+            case HASH -> item.encoding() == Encodings.HASH_HASHTABLE ? "hashtable" : "listpack";
+            case LIST -> "quicklist";
+            case SET -> "hashtable";
+            case SORTED_SET -> "skiplist";
+            case STREAM -> "stream";
+        };
+    }
+
+    private static void frequency(Invocation call) {
+        if (!peek(call)) {
+            return;
+        }
+        int frequency = call.session().frequency(call.item());
+        if (frequency < 0) {
+            call.reply().error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+                    + "that when switching between policies at runtime LRU and LFU data will take some time to adjust.");
+        } else {
+            call.reply().integer(frequency);
+        }
+    }
+
+    private static void idleTime(Invocation call) {
+        if (!peek(call)) {
+            return;
+        }
+        long idleMillis = call.session().idleMillis(call.item());
+        if (idleMillis < 0) {
+            call.reply().error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
+                    + "switching between policies at runtime LRU and LFU data will take some time to adjust.");
+        } else {
+            call.reply().integer(idleMillis / 1000);
+        }
+    }
+
+    private static void references(Invocation call) {
+        if (peek(call)) {
+            call.reply().integer(1);
+        }
+    }
+
+    // --- MEMORY
+
+    private static void usage(Invocation call) {
+        for (int i = 3; i < call.argumentCount(); i += 2) {
+            if (!call.argumentIs(i, "SAMPLES") || i + 1 >= call.argumentCount()) {
+                call.syntaxError();
+                return;
+            }
+            if (!call.requireLong(i + 1)) {
+                return;
+            }
+            if (call.longValue() < 0) {
+                call.syntaxError();
+                return;
+            }
+        }
+        if (peek(call)) {
+            call.reply().integer(call.session().memoryUsage(call.item()));
+        }
+    }
+
+    private void stats(Invocation call) {
+        CacheStats stats = server.cache().stats();
+        ReplyWriter reply = call.reply();
+        long mark = reply.beginDeferred();
+        int pairs = 0;
+        long startup = stats.indexBytes() + stats.expiryBytes();
+        pairs += pair(reply, "peak.allocated", stats.usedBytes());
+        pairs += pair(reply, "total.allocated", stats.usedBytes());
+        pairs += pair(reply, "startup.allocated", startup);
+        pairs += pair(reply, "clients.normal", server.connectionBufferBytes());
+        pairs += pair(reply, "overhead.total", stats.usedBytes() - stats.datasetBytes());
+        pairs += pair(reply, "keys.count", stats.items());
+        pairs += pair(reply, "keys.bytes-per-key", stats.items() == 0 ? 0 : stats.usedBytes() / stats.items());
+        pairs += pair(reply, "dataset.bytes", stats.datasetBytes());
+        pairs += pair(reply, "allocator.allocated", stats.liveBytes());
+        pairs += pair(reply, "allocator.active", stats.liveBytes() + stats.deadBytes());
+        pairs += pair(reply, "allocator.resident", stats.reservedBytes());
+        reply.endMap(mark, pairs);
+    }
+
+    private static int pair(ReplyWriter reply, String name, long value) {
+        reply.bulkAscii(name);
+        reply.integer(value);
+        return 1;
+    }
+
+    // --- DEBUG
+
+    private static void sleep(Invocation call) {
+        if (!call.requireDouble(2)) {
+            return;
+        }
+        long end = System.nanoTime() + (long) (call.doubleValue() * 1e9);
+        for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+        call.reply().ok();
+    }
+
+    private static void debugObject(Invocation call) {
+        Key key = call.key(2);
+        Item item = call.item();
+        if (!call.session().peek(key, item)) {
+            call.reply().error(NO_SUCH_KEY);
+            return;
+        }
+        long idleMillis = call.session().idleMillis(item);
+        call.reply().simple("Value at:0x" + Long.toHexString(item.valueAddress()) + " refcount:1 encoding:"
+                + encodingOf(item) + " serializedlength:" + item.valueLength() + " lru:0 lru_seconds_idle:"
+                + Math.max(0, idleMillis) / 1000 + (item.type() == ItemType.STRING
+                        ? ""
+                        : " type:"
+                                + item.type().redisName()));
+    }
+
+    private void setActiveExpire(Invocation call) {
+        if (!call.requireLong(2)) {
+            return;
+        }
+        server.activeExpire(call.longValue() != 0);
+        call.reply().ok();
+    }
+}

@@ -1,0 +1,239 @@
+package io.varve.server.command;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import io.varve.server.admin.LatencyMonitor;
+import io.varve.server.admin.SlowLog;
+import io.varve.server.resp.ReplyWriter;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.STALE;
+
+/** SLOWLOG and LATENCY. Immutable. */
+final class ObservationCommands {
+    private static final long DEFAULT_ENTRIES = 10;
+
+    private final ServerContext server;
+
+    ObservationCommands(ServerContext server) {
+        this.server = server;
+    }
+
+    void register(CommandTable.Builder table) {
+        table.add(CommandSpec.named("slowlog").arity(-2).group("server").since("2.2.12")
+                .complexity("Depends on subcommand.").summary("The commands that took long.")
+                .subcommand(slowlog("get", -2, "The latest slow commands.").handler(this::slowGet))
+                .subcommand(slowlog("len", 2, "How many slow commands are kept.")
+                        .handler(call -> call.reply().integer(server.slowLog().size())))
+                .subcommand(slowlog("reset", 2, "Forgets all slow commands.").handler(call -> {
+                    server.slowLog().reset();
+                    call.reply().ok();
+                })).subcommand(slowlog("help", 2, "Shows what the subcommands do.")
+                        .handler(call -> HelpText.reply(call.reply(), "SLOWLOG", "GET [<count>]",
+                                "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
+                                "    Entries are made of:",
+                                "    id, timestamp, time in microseconds, arguments array, client IP and port,",
+                                "    client name", "LEN", "    Return the length of the slowlog.", "RESET",
+                                "    Reset the slowlog."))));
+        table.add(CommandSpec.named("latency").arity(-2).group("server").since("2.8.13")
+                .complexity("Depends on subcommand.").summary("Latencies: spikes and distributions.")
+                .subcommand(latency("latest", 2, "The latest spike of each event.").handler(this::latest))
+                .subcommand(latency("history", 3, "The spikes of one event.").handler(this::history))
+                .subcommand(latency("reset", -2, "Forgets spikes.").handler(this::reset))
+                .subcommand(latency("histogram", -2, "The distribution of commands' latencies.").since("7.0.0")
+                        .handler(this::histogram))
+                .subcommand(latency("doctor", 2, "Says in words what the spikes mean.").handler(this::doctor))
+                .subcommand(latency("graph", 3, "Draws the spikes of one event.").handler(this::graph))
+                .subcommand(latency("help", 2, "Shows what the subcommands do.")
+                        .handler(call -> HelpText.reply(call.reply(), "LATENCY", "DOCTOR",
+                                "    Return a human readable latency analysis report.", "GRAPH <event>",
+                                "    Return an ASCII latency graph for the <event> class.", "HISTORY <event>",
+                                "    Return time-latency samples for the <event> class.", "LATEST",
+                                "    Return the latest latency samples for all events.", "RESET [<event> ...]",
+                                "    Reset latency data of one or more <event> classes.",
+                                "    (default: reset all data for all event classes)", "HISTOGRAM [COMMAND ...]",
+                                "    Return a cumulative distribution of commands' latencies in histogram format."))));
+    }
+
+    private static CommandSpec.Builder slowlog(String name, int arity, String summary) {
+        return CommandSpec.named(name).arity(arity).group("server").since("2.2.12").flags(ADMIN, LOADING, STALE)
+                .tips("nondeterministic_output").summary(summary);
+    }
+
+    private static CommandSpec.Builder latency(String name, int arity, String summary) {
+        return CommandSpec.named(name).arity(arity).group("server").since("2.8.13")
+                .flags(ADMIN, NOSCRIPT, LOADING, STALE).tips("nondeterministic_output").summary(summary);
+    }
+
+    private void slowGet(Invocation call) {
+        long count = DEFAULT_ENTRIES;
+        if (call.argumentCount() > 3) {
+            call.wrongArgumentCount();
+            return;
+        }
+        if (call.argumentCount() == 3) {
+            if (!call.isLong(2) || call.longValue() < -1) {
+                call.reply().error("ERR count should be greater than or equal to -1");
+                return;
+            }
+            count = call.longValue() == -1 ? Long.MAX_VALUE : call.longValue();
+        }
+        List<SlowLog.Entry> entries = server.slowLog().latest(count);
+        ReplyWriter reply = call.reply();
+        reply.array(entries.size());
+        for (SlowLog.Entry entry : entries) {
+            reply.array(6);
+            reply.integer(entry.id());
+            reply.integer(entry.unixSeconds());
+            reply.integer(entry.micros());
+            reply.array(entry.arguments().size());
+            entry.arguments().forEach(reply::bulk);
+            reply.bulkText(entry.address());
+            reply.bulkText(entry.clientName());
+        }
+    }
+
+    private void latest(Invocation call) {
+        List<LatencyMonitor.Event> events = server.latencies().events();
+        call.reply().array(events.size());
+        for (LatencyMonitor.Event event : events) {
+            call.reply().array(4);
+            call.reply().bulkAscii(event.name());
+            call.reply().integer(event.latest().unixSeconds());
+            call.reply().integer(event.latest().millis());
+            call.reply().integer(event.maxMillis());
+        }
+    }
+
+    private LatencyMonitor.@Nullable Event event(String name) {
+        for (LatencyMonitor.Event event : server.latencies().events()) {
+            if (event.name().equals(name)) {
+                return event;
+            }
+        }
+        return null;
+    }
+
+    private void history(Invocation call) {
+        LatencyMonitor.Event event = event(call.argumentString(2));
+        if (event == null) {
+            call.reply().array(0);
+            return;
+        }
+        call.reply().array(event.history().size());
+        for (LatencyMonitor.Sample sample : event.history()) {
+            call.reply().array(2);
+            call.reply().integer(sample.unixSeconds());
+            call.reply().integer(sample.millis());
+        }
+    }
+
+    private void reset(Invocation call) {
+        if (call.argumentCount() == 2) {
+            call.reply().integer(server.latencies().resetAll());
+            return;
+        }
+        int count = 0;
+        for (int i = 2; i < call.argumentCount(); i++) {
+            count += server.latencies().reset(call.argumentString(i)) ? 1 : 0;
+        }
+        call.reply().integer(count);
+    }
+
+    private void histogram(Invocation call) {
+        List<String> names = server.commandNames();
+        List<Integer> wanted = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            if (call.argumentCount() == 2 || isNamed(call, names.get(i))) {
+                wanted.add(i);
+            }
+        }
+        ReplyWriter reply = call.reply();
+        long mark = reply.beginDeferred();
+        int commands = 0;
+        for (int i : wanted) {
+            Histogram latencies = server.report().latencies(i);
+            if (latencies != null) {
+                reply.bulkAscii(names.get(i));
+                distribution(reply, latencies);
+                commands++;
+            }
+        }
+        reply.endMap(mark, commands);
+    }
+
+    private static boolean isNamed(Invocation call, String name) {
+        for (int i = 2; i < call.argumentCount(); i++) {
+            String wanted = call.argumentString(i).toLowerCase(Locale.ROOT);
+            if (name.equals(wanted) || name.startsWith(wanted + "|")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Counts up to powers of two of a microsecond. */
+    private static void distribution(ReplyWriter reply, Histogram latencies) {
+        reply.map(2);
+        reply.bulkAscii("calls");
+        reply.integer(latencies.getTotalCount());
+        reply.bulkAscii("histogram_usec");
+        long mark = reply.beginDeferred();
+        int pairs = 0;
+        long below = 0;
+        for (long micros = 1; below < latencies.getTotalCount() && micros <= 1L << 20; micros <<= 1) {
+            long upTo = latencies.getCountBetweenValues(0, micros * 1000);
+            if (upTo > below) {
+                reply.integer(micros);
+                reply.integer(upTo);
+                pairs++;
+                below = upTo;
+            }
+        }
+        reply.endMap(mark, pairs);
+    }
+
+    private void doctor(Invocation call) {
+        StringBuilder text = new StringBuilder();
+        if (server.config().latencyThresholdMillis() == 0) {
+            text.append("I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this Redis instance. You "
+                    + "may use \"CONFIG SET latency-monitor-threshold <milliseconds>.\" in order to enable it.\n");
+        } else {
+            List<LatencyMonitor.Event> events = server.latencies().events();
+            if (events.isEmpty()) {
+                text.append(
+                        "Dave, no latency spike was observed during the lifetime of this Redis instance, not in the "
+                                + "slightest bit. I honestly think you ought to sit down calmly.\n");
+            }
+            for (LatencyMonitor.Event event : events) {
+                text.append(event.name()).append(": ").append(event.history().size())
+                        .append(" latency spikes, worst all time event ").append(event.maxMillis()).append(" ms.\n");
+            }
+        }
+        call.reply().verbatim("txt", text.toString());
+    }
+
+    private void graph(Invocation call) {
+        String name = call.argumentString(2);
+        LatencyMonitor.Event event = event(name);
+        if (event == null) {
+            call.reply().error("ERR No samples available for event '" + name + "'");
+            return;
+        }
+        long high = event.history().stream().mapToLong(LatencyMonitor.Sample::millis).max().orElse(1);
+        StringBuilder text = new StringBuilder(name).append(" - high ").append(high).append(" ms (all time high ")
+                .append(event.maxMillis()).append(" ms)\n");
+        for (LatencyMonitor.Sample sample : event.history()) {
+            int bar = (int) Math.max(1, sample.millis() * 60 / Math.max(1, high));
+            text.append(String.format(Locale.ROOT, "%12d %6d ms %s%n", sample.unixSeconds(), sample.millis(),
+                    "#".repeat(bar)));
+        }
+        call.reply().verbatim("txt", text.toString());
+    }
+}
