@@ -168,7 +168,7 @@ class ConnectionTest {
             try (SocketClient second = new SocketClient(small.port())) {
                 assertThat(second.readToEnd()).isEqualTo("-ERR max number of clients reached\r\n");
             }
-            first.close();
+            assertThat(first.command("QUIT")).isEqualTo("+OK\r\n");
             await().atMost(10, TimeUnit.SECONDS).until(() -> {
                 try (SocketClient third = new SocketClient(small.port())) {
                     return third.command("PING").equals("+PONG\r\n");

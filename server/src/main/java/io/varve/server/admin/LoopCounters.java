@@ -16,7 +16,13 @@ import org.jspecify.annotations.Nullable;
 public final class LoopCounters {
     /** What is counted for the loop as a whole. */
     public enum Total {
-        COMMANDS, INPUT_BYTES, OUTPUT_BYTES, READS, WRITES
+        COMMANDS(0), INPUT_BYTES(1), OUTPUT_BYTES(2), READS(3), WRITES(4);
+
+        private final int place;
+
+        Total(int place) {
+            this.place = place;
+        }
     }
 
     /** One second, the longest latency that a histogram tells apart. */
@@ -65,7 +71,7 @@ public final class LoopCounters {
     }
 
     public void add(Total total, long amount) {
-        add(totals, total.ordinal(), amount);
+        add(totals, total.place, amount);
     }
 
     public void ran(int command, long elapsedNanos, boolean failure, boolean track) {
@@ -97,7 +103,7 @@ public final class LoopCounters {
     }
 
     public long total(Total total) {
-        return totals.getOpaque(total.ordinal());
+        return totals.getOpaque(total.place);
     }
 
     public long calls(int command) {

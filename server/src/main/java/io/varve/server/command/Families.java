@@ -8,10 +8,14 @@ public final class Families {
     public static CommandTable table(ServerContext server) {
         CommandTable.Builder table = CommandTable.builder();
         StringCommands.addTo(table);
+        KeyCommands.addTo(table);
+        HashCommands.addTo(table);
         new ConnectionCommands(server).register(table);
         new ClientCommands(server).register(table);
         new ServerCommands(server).register(table);
         new ConfigCommands(server).register(table);
+        new ObjectCommands(server).register(table);
+        new ObservationCommands(server).register(table);
         CommandTable complete = table.build();
         server.commandNames(complete.all().stream().map(CommandSpec::fullName).toList());
         return complete;

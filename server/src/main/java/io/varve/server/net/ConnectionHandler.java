@@ -34,6 +34,8 @@ import org.slf4j.LoggerFactory;
  * <p>Back-pressure: nothing is read and nothing executed while replies over the watermark wait to be written. A batch
  * that is interrupted by it is parked with the connection and goes on where it was.
  */
+// A failed write or close shows as channelInactive, which cleans up: nobody needs its future.
+@SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
 
