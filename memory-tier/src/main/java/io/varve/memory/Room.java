@@ -30,7 +30,9 @@ final class Room {
 
     /** Whether {@code bytes} more can be written for certain; makes room as the policy allows. */
     boolean admit(long bytes) {
-        return leftBytes() >= bytes && context.refusedBytes().get() == 0 || makeRoom(bytes);
+        // Free segments are not looked at as long as the budget alone has room: their count is behind a lock.
+        boolean roomy = context.budget().leftBytes() - reserveBytes() >= bytes || leftBytes() >= bytes;
+        return roomy && context.refusedBytes().get() == 0 || makeRoom(bytes);
     }
 
     /** Bytes that can still be written, beyond the reserve; negative when the reserve is being used. */

@@ -104,6 +104,11 @@ final class BucketExpiry extends Expiry {
     }
 
     @Override
+    boolean mayHoldDue(int cell, long nowMillis) {
+        return cell == overflowCell || buckets.hasBegun(cell, nowMillis);
+    }
+
+    @Override
     boolean isAtHome(int cell, long expireAtMillis) {
         return cell == overflowCell || buckets.time(cell) == buckets.timeOf(expireAtMillis);
     }

@@ -1,5 +1,6 @@
 package io.varve.memory.expiry;
 
+import java.util.function.IntPredicate;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
@@ -169,9 +170,15 @@ final class EntryStore {
     }
 
     void forEach(LocationVisitor visitor) {
+        forEachIn(_ -> true, visitor);
+    }
+
+    /** Visits the entries of the cells that the filter lets through: one look at each chunk's header decides. */
+    void forEachIn(IntPredicate cells, LocationVisitor visitor) {
         for (int chunk = 0; chunk < chunks; chunk++) {
             long address = address(chunk);
-            int count = ChunkLayout.cell(address) == ChunkLayout.FREE ? 0 : ChunkLayout.count(address);
+            int cell = ChunkLayout.cell(address);
+            int count = cell == ChunkLayout.FREE || !cells.test(cell) ? 0 : ChunkLayout.count(address);
             for (int slot = 0; slot < count; slot++) {
                 visitor.visit(ChunkLayout.location(address, slot));
             }

@@ -185,6 +185,23 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         store.forEach(visitor);
     }
 
+    /**
+     * How many items are past their time and have not been reclaimed: exact. Reads only items of time buckets that have
+     * begun, so it is quick for the wheel and the hybrid; sampling keeps no buckets and has all of them read.
+     */
+    public final long countDue(long nowMillis) {
+        long[] due = {0};
+        store.forEachIn(cell -> mayHoldDue(cell, nowMillis), location -> {
+            if (owner.expireAtMillis(location) < nowMillis) {
+                due[0]++;
+            }
+        });
+        return due[0];
+    }
+
+    /** Whether an item of this cell may be past its time. */
+    abstract boolean mayHoldDue(int cell, long nowMillis);
+
     /** Gives all memory back; the expiry is not used afterwards. */
     public final void release() {
         store.release();

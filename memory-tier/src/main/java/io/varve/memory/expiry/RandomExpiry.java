@@ -43,6 +43,11 @@ final class RandomExpiry extends Expiry {
     }
 
     @Override
+    boolean mayHoldDue(int cell, long nowMillis) {
+        return true;
+    }
+
+    @Override
     boolean isAtHome(int cell, long expireAtMillis) {
         return cell == CELL;
     }

@@ -68,6 +68,12 @@ final class TimeBuckets {
         return firstCell + bucket;
     }
 
+    /** Whether the time of this cell has begun: some of its items may be past theirs. */
+    boolean hasBegun(int cell, long nowMillis) {
+        long time = times[cell - firstCell];
+        return time != FREE && time <= timeOf(nowMillis);
+    }
+
     /** The cell for items of this time, or {@link #TAKEN}. */
     int cellFor(long time) {
         int bucket = bucketOf(time);

@@ -235,6 +235,11 @@ final class WheelExpiry extends Expiry {
     }
 
     @Override
+    boolean mayHoldDue(int cell, long nowMillis) {
+        return !isTimed(cell) || levels[cell / bucketsPerLevel].hasBegun(cell, nowMillis);
+    }
+
+    @Override
     boolean isAtHome(int cell, long expireAtMillis) {
         if (!isTimed(cell)) {
             return true;

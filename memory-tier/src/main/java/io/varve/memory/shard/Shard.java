@@ -592,13 +592,7 @@ public final class Shard {
     }
 
     public long countExpired(long nowMillis) {
-        long[] count = {0};
-        expiry.forEach(location -> {
-            if (isPast(ItemLayout.expireAtMillis(address(location)), nowMillis)) {
-                count[0]++;
-            }
-        });
-        return count[0];
+        return expiry.countDue(nowMillis);
     }
 
     /** The mean remaining lifetime of some expiring items, ms; 0 if there are none. */

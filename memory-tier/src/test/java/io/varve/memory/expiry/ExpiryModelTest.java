@@ -72,8 +72,10 @@ class ExpiryModelTest {
                     operate();
                 }
                 items.check(when);
+                dueIsCounted(when);
                 runCycle(when);
                 items.check(when);
+                dueIsCounted(when);
             }
             everythingEnds();
         }
@@ -146,6 +148,11 @@ class ExpiryModelTest {
             assertEquals(CycleStatus.DONE, items.expiry.runSlice(items.nowMillis, FakeItems.NO_DEADLINE), when);
             forgetExpired();
             nothingIsLate(when);
+        }
+
+        private void dueIsCounted(String when) {
+            long due = live.stream().filter(location -> items.expireAt(location) < items.nowMillis).count();
+            assertEquals(due, items.expiry.countDue(items.nowMillis), when);
         }
 
         private void nothingIsLate(String when) {
