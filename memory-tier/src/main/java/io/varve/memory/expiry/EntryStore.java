@@ -1,8 +1,8 @@
 package io.varve.memory.expiry;
 
-import java.util.function.IntPredicate;
 import java.util.Arrays;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.Memory;
