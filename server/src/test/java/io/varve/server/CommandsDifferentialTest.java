@@ -1,0 +1,101 @@
+package io.varve.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The same random commands to Varve and to a real Redis: the replies must be the same, byte for byte. Confined to the
+ * test thread.
+ *
+ * <p>{@code -Dvarve.differential.commands=N} says how many commands are sent for each protocol,
+ * {@code -Dvarve.differential.seed=N} repeats a run. A script that shows a difference is shrunk and printed.
+ */
+class CommandsDifferentialTest {
+    private static final long COMMANDS = Long.getLong("varve.differential.commands", 150_000);
+    /** Commands between two empty servers: few enough that a failing script shrinks quickly. */
+    private static final int SCRIPT_COMMANDS = 400;
+
+    private static ReferenceRedis reference;
+    private static VarveServer varve;
+
+    @BeforeAll
+    static void start() throws IOException, InterruptedException {
+        reference = ReferenceRedis.start();
+        System.out.println("CommandsDifferentialTest compares with " + reference);
+        varve = VarveServer
+                .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb").validate());
+    }
+
+    @AfterAll
+    static void stop() {
+        varve.close();
+        reference.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void randomCommandsAreAnsweredAsRedisAnswersThem(int protocol) throws IOException {
+        long firstSeed = Long.getLong("varve.differential.seed", System.nanoTime());
+        DifferentialRun run = new DifferentialRun(varve.port(), reference.port(), protocol);
+        SplittableRandom seeds = new SplittableRandom(firstSeed);
+        long seed = firstSeed;
+        for (long sent = 0; sent < COMMANDS; sent += SCRIPT_COMMANDS) {
+            List<ScriptStep> script = new RandomCommands(seed, reference.isAtLeast(7)).script(SCRIPT_COMMANDS);
+            DifferentialRun.Difference difference = run.run(script);
+            if (difference != null) {
+                fail(run, script, difference, seed, protocol);
+            }
+            seed = seeds.nextLong();
+        }
+        System.out.println("CommandsDifferentialTest RESP" + protocol + ": no difference in " + COMMANDS
+                + " commands, seed " + firstSeed);
+    }
+
+    private static void fail(DifferentialRun run, List<ScriptStep> script, DifferentialRun.Difference difference,
+            long seed, int protocol) throws IOException {
+        List<ScriptStep> shrunk = run.shrink(script, difference);
+        DifferentialRun.Difference again = run.run(shrunk);
+        Assertions.fail("RESP" + protocol + ", seed " + seed + ", step " + difference.step() + " "
+                + script.get(difference.step()) + "\n" + difference.what() + "\nshrunk to:\n"
+                + shrunk.stream().map(ScriptStep::toString).collect(Collectors.joining("\n")) + "\n"
+                + (again == null ? "(which does not always fail)" : again.what()));
+    }
+
+    /** What came with Redis 7, as it was recorded there, so that it is checked whatever the reference is. */
+    @Test
+    void whatRedis7BroughtIsAnsweredAsRecorded() throws IOException {
+        String[][] recorded = {{"SET k v NX GET", "nil"}, {"SET k w NX GET", "v"}, {"GET k", "v"},
+                {"EXPIRETIME k", "-1"}, {"PEXPIRETIME missing", "-2"}, {"EXPIRE k 1000000 XX", "0"},
+                {"EXPIRE k 1000000 GT", "0"}, {"EXPIRE k 1000000 LT", "1"}, {"EXPIRE k 1000000 NX", "0"},
+                {"EXPIRE k 2000000 GT", "1"},
+                {"EXPIRE k 1 NX XX", "ERR NX and XX, GT or LT options at the same time are not compatible"},
+                {"EXPIRE k 1 GT LT", "ERR GT and LT options at the same time are not compatible"},
+                {"EXPIREAT k 99999999999", "1"}, {"EXPIRETIME k", "99999999999"},
+                {"MSET a ohmytext b mynewtext", "OK"}, {"LCS a b", "mytext"}, {"LCS a b LEN", "6"},
+                {"LCS a b IDX", "[matches, [[[4, 7], [5, 8]], [[2, 3], [0, 1]]], len, 6]"},
+                {"LCS a b IDX MINMATCHLEN 4 WITHMATCHLEN", "[matches, [[[4, 7], [5, 8], 4]], len, 6]"}};
+        try (RawClient client = new RawClient(varve.port())) {
+            client.call("FLUSHALL");
+            for (String[] one : recorded) {
+                assertThat(text(client.call(one[0].split(" ", -1)))).as(one[0]).isEqualTo(one[1]);
+            }
+        }
+    }
+
+    private static String text(RawReply reply) {
+        return reply.isAggregate() ? reply.elements().stream().map(CommandsDifferentialTest::text).toList().toString()
+                : reply.text().equals("-1 (null)") ? "nil" : reply.text();
+    }
+}

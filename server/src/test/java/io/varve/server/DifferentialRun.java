@@ -1,0 +1,243 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends a script to Varve and to the reference and compares the replies; shrinks a script that shows a difference.
+ * Confined to the test thread.
+ */
+final class DifferentialRun {
+    /** Commands in flight at most, so that neither side's socket buffer fills up. */
+    private static final int PIPELINE = 32;
+    private static final int MAX_SHRINKING_RUNS = 600;
+    private static final long SECONDS_TOLERANCE = 2;
+    private static final long MILLIS_TOLERANCE = 2000;
+
+    /** Where a script's replies first differ. */
+    record Difference(int step, String what) {}
+
+    private final int varvePort;
+    private final int referencePort;
+    private final int protocol;
+
+    DifferentialRun(int varvePort, int referencePort, int protocol) {
+        this.varvePort = varvePort;
+        this.referencePort = referencePort;
+        this.protocol = protocol;
+    }
+
+    /** Runs a script on two empty servers; null if all replies agree. */
+    @Nullable
+    Difference run(List<ScriptStep> script) throws IOException {
+        try (RawClient varve = new RawClient(varvePort); RawClient reference = new RawClient(referencePort)) {
+            prepare(varve);
+            prepare(reference);
+            int next = 0;
+            while (next < script.size()) {
+                int end = next + 1;
+                if (!script.get(next).runsAlone()) {
+                    while (end < script.size() && end - next < PIPELINE && !script.get(end).runsAlone()) {
+                        end++;
+                    }
+                }
+                Difference difference = compare(script, next, end, varve, reference);
+                if (difference != null) {
+                    return difference;
+                }
+                next = end;
+            }
+            return null;
+        }
+    }
+
+    private void prepare(RawClient client) throws IOException {
+        RawReply hello = client.call("HELLO", Integer.toString(protocol));
+        RawReply flushed = client.call("FLUSHALL");
+        if (hello.isError() || !flushed.text().equals("OK")) {
+            throw new IOException("The server is not ready: " + hello + " " + flushed);
+        }
+    }
+
+    private static @Nullable Difference compare(List<ScriptStep> script, int from, int to, RawClient varve,
+            RawClient reference) throws IOException {
+        for (int i = from; i < to; i++) {
+            varve.write(script.get(i).bytes());
+            reference.write(script.get(i).bytes());
+        }
+        varve.flush();
+        reference.flush();
+        for (int i = from; i < to; i++) {
+            RawReply expected = reference.read();
+            RawReply actual;
+            try {
+                actual = varve.read();
+            } catch (IOException broken) {
+                return new Difference(i, "Varve: " + broken + "\nRedis: " + expected);
+            }
+            if (!agree(script.get(i), actual, expected, varve, reference)) {
+                return new Difference(i, "Varve: " + actual + "\nRedis: " + expected);
+            }
+        }
+        return null;
+    }
+
+    private static boolean agree(ScriptStep step, RawReply actual, RawReply expected, RawClient varve,
+            RawClient reference) throws IOException {
+        if (step.comparison() != ScriptStep.Comparison.WHOLE_SCAN && actual.equals(expected)) {
+            return true;
+        }
+        return switch (step.comparison()) {
+            case EXACT -> false;
+            case SECONDS -> near(actual, expected, SECONDS_TOLERANCE);
+            case MILLIS -> near(actual, expected, MILLIS_TOLERANCE);
+            case ANY_ORDER -> sameElements(actual, expected);
+            case HASH_ORDER -> sameElements(actual, expected) && !isListpack(step, reference);
+            case WHOLE_SCAN -> sameScan(step, actual, expected, varve, reference);
+            case RANDOM_KEY -> isKeyOf(actual, expected, reference);
+            case RANDOM_FIELDS -> areFieldsOf(step, actual, expected, reference);
+            case ENCODING -> expected.text().equals("embstr") && actual.text().equals("int");
+        };
+    }
+
+    private static boolean near(RawReply actual, RawReply expected, long tolerance) {
+        return actual.isInteger() && expected.isInteger() && actual.integer() > 0 && expected.integer() > 0
+                && Math.abs(actual.integer() - expected.integer()) <= tolerance;
+    }
+
+    /** An array's elements, or a map's pairs, in any order. */
+    private static boolean sameElements(RawReply actual, RawReply expected) {
+        return actual.kind() == expected.kind() && actual.text().equals(expected.text()) && actual.isAggregate()
+                && sorted(actual).equals(sorted(expected));
+    }
+
+    private static List<String> sorted(RawReply reply) {
+        List<String> texts = new ArrayList<>();
+        int width = reply.kind() == '%' ? 2 : 1;
+        for (int i = 0; i < reply.elements().size(); i += width) {
+            texts.add(fullText(reply.elements().subList(i, i + width)));
+        }
+        Collections.sort(texts);
+        return texts;
+    }
+
+    private static String fullText(List<RawReply> replies) {
+        StringBuilder text = new StringBuilder();
+        for (RawReply reply : replies) {
+            text.append(reply.kind()).append(reply.text().length()).append(reply.text());
+            text.append(fullText(reply.elements()));
+        }
+        return text.toString();
+    }
+
+    private static boolean isListpack(ScriptStep step, RawClient reference) throws IOException {
+        String encoding = reference.call("OBJECT", "ENCODING", step.arguments().get(1)).text();
+        return encoding.equals("listpack") || encoding.equals("ziplist");
+    }
+
+    /** Goes on with both scans to their ends and compares the sets of what they found. */
+    private static boolean sameScan(ScriptStep step, RawReply actual, RawReply expected, RawClient varve,
+            RawClient reference) throws IOException {
+        if (actual.kind() != '*' || expected.kind() != '*') {
+            return actual.equals(expected);
+        }
+        Set<String> found = collect(step, actual, varve);
+        return found.equals(collect(step, expected, reference));
+    }
+
+    private static Set<String> collect(ScriptStep step, RawReply first, RawClient client) throws IOException {
+        boolean pairs = step.arguments().getFirst().equalsIgnoreCase("HSCAN");
+        Set<String> found = new HashSet<>();
+        RawReply page = first;
+        for (int calls = 0; calls < 100_000; calls++) {
+            List<RawReply> elements = page.elements().get(1).elements();
+            int width = pairs ? 2 : 1;
+            for (int i = 0; i < elements.size(); i += width) {
+                found.add(fullText(elements.subList(i, i + width)));
+            }
+            String cursor = page.elements().getFirst().text();
+            if (cursor.equals("0")) {
+                return found;
+            }
+            List<String> arguments = new ArrayList<>(step.arguments());
+            arguments.set(pairs ? 2 : 1, cursor);
+            page = client.call(arguments.toArray(String[]::new));
+        }
+        throw new IOException("A scan does not end");
+    }
+
+    private static boolean isKeyOf(RawReply actual, RawReply expected, RawClient reference) throws IOException {
+        return actual.kind() == '$' && expected.kind() == '$'
+                && reference.call("EXISTS", actual.text()).text().equals("1");
+    }
+
+    private static boolean areFieldsOf(ScriptStep step, RawReply actual, RawReply expected, RawClient reference)
+            throws IOException {
+        String key = step.arguments().get(1);
+        if (actual.kind() == '$' && expected.kind() == '$') {
+            return reference.call("HEXISTS", key, actual.text()).text().equals("1");
+        }
+        if (actual.kind() != '*' || expected.kind() != '*' || !actual.text().equals(expected.text())) {
+            return false;
+        }
+        boolean withValues = step.arguments().size() == 4;
+        boolean nested = !expected.elements().isEmpty() && expected.elements().getFirst().kind() == '*';
+        List<RawReply> flat = new ArrayList<>();
+        for (RawReply element : actual.elements()) {
+            if (nested != (element.kind() == '*')) {
+                return false;
+            }
+            if (nested) {
+                flat.addAll(element.elements());
+            } else {
+                flat.add(element);
+            }
+        }
+        int width = withValues ? 2 : 1;
+        Set<String> fields = new HashSet<>();
+        for (int i = 0; i < flat.size(); i += width) {
+            String field = flat.get(i).text();
+            fields.add(field);
+            RawReply value = reference.call("HGET", key, field);
+            if (value.kind() != '$' || withValues && !value.equals(flat.get(i + 1))) {
+                return false;
+            }
+        }
+        boolean repeats = step.arguments().get(2).startsWith("-");
+        return repeats || fields.size() * width == flat.size();
+    }
+
+    // --- shrinking
+
+    /** Leaves out of a script that shows a difference whatever is not needed to show one. */
+    List<ScriptStep> shrink(List<ScriptStep> failing, Difference difference) throws IOException {
+        List<ScriptStep> best = new ArrayList<>(failing.subList(0, difference.step() + 1));
+        int runs = 0;
+        for (int chunk = Math.max(1, best.size() / 2); runs < MAX_SHRINKING_RUNS;) {
+            boolean smaller = false;
+            for (int from = 0; from < best.size() - 1 && runs < MAX_SHRINKING_RUNS;) {
+                List<ScriptStep> candidate = new ArrayList<>(best.subList(0, from));
+                candidate.addAll(best.subList(Math.min(best.size() - 1, from + chunk), best.size()));
+                runs++;
+                Difference still = run(candidate);
+                if (still == null) {
+                    from += chunk;
+                } else {
+                    best = new ArrayList<>(candidate.subList(0, still.step() + 1));
+                    smaller = true;
+                }
+            }
+            if (chunk == 1 && !smaller) {
+                break;
+            }
+            chunk = Math.max(1, chunk / 2);
+        }
+        return best;
+    }
+}

@@ -1,0 +1,55 @@
+package io.varve.server;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * One command of a differential script and how its two replies are to be compared. Immutable.
+ *
+ * @param arguments as ISO 8859-1, so that each char is a byte
+ */
+record ScriptStep(Comparison comparison, List<String> arguments) {
+    /** How replies may differ. */
+    enum Comparison {
+        /** Not at all. */
+        EXACT,
+        /** Integers by up to two seconds, in the reply's unit of a second. */
+        SECONDS,
+        /** Integers by up to two seconds, in milliseconds. */
+        MILLIS,
+        /** An array in any order. */
+        ANY_ORDER,
+        /** The fields of a hash: in any order, but in the same order while the reference keeps a listpack. */
+        HASH_ORDER,
+        /** The pages of a whole SCAN or HSCAN, collected; the cursor is argument 1 or 2. */
+        WHOLE_SCAN,
+        /** Both nothing, or a key that is there. */
+        RANDOM_KEY,
+        /** Fields that are there, as many as the reference answers. */
+        RANDOM_FIELDS,
+        /** OBJECT ENCODING: a float that looks like an integer may be told as one. */
+        ENCODING
+    }
+
+    static ScriptStep exact(String... arguments) {
+        return new ScriptStep(Comparison.EXACT, List.of(arguments));
+    }
+
+    /** Whether the comparison needs further commands, which have to run before the next step. */
+    boolean runsAlone() {
+        return switch (comparison) {
+            case WHOLE_SCAN, RANDOM_KEY, RANDOM_FIELDS, HASH_ORDER -> true;
+            case EXACT, SECONDS, MILLIS, ANY_ORDER, ENCODING -> false;
+        };
+    }
+
+    List<byte[]> bytes() {
+        return arguments.stream().map(a -> a.getBytes(StandardCharsets.ISO_8859_1)).toList();
+    }
+
+    @Override
+    public String toString() {
+        return arguments.stream().map(RawReply::quote).collect(Collectors.joining(" "));
+    }
+}
