@@ -181,7 +181,7 @@ public final class KeyCommands {
     }
 
     /** The database that an argument names; -1 after an error was replied. */
-    private static int database(Invocation call, int argument) {
+    static int database(Invocation call, int argument) {
         if (!call.requireLong(argument)) {
             return -1;
         }
