@@ -30,6 +30,11 @@ final class Maintenance {
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private final AtomicLong limitedCycles = new AtomicLong();
+    /**
+     * Held by the thread that reclaims flushed databases: else two could find one finished, and the later would declare
+     * done what had been attached, filled and flushed again in between. Taken before any shard's lock.
+     */
+    private final Object reclaimLock = new Object();
     private long nextCycleNanos;
     private long nextTrimNanos;
 
@@ -128,9 +133,11 @@ final class Maintenance {
     boolean reclaimSlice() {
         Databases databases = context.databases();
         boolean more = false;
-        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-            if (databases.reclaiming(physical)) {
-                more |= !reclaim(physical);
+        synchronized (reclaimLock) {
+            for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+                if (databases.reclaiming(physical)) {
+                    more |= !reclaim(physical);
+                }
             }
         }
         return more;

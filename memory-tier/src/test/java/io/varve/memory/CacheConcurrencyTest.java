@@ -139,6 +139,30 @@ final class CacheConcurrencyTest {
         }
     }
 
+    /** Flushes come faster than maintenance reclaims, so that the flushing thread helps it. */
+    @Test
+    void whatWasFlushedStaysAwayWhileTwoThreadsReclaim() throws Exception {
+        try (Cache cache = Cache.open(config(EvictionPolicy.NOEVICTION, 32 << 20))) {
+            runBesideMaintenance(cache, List.of(() -> {
+                flushOverAndOver(cache);
+                return null;
+            }));
+            assertThat(cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    private static void flushOverAndOver(Cache cache) {
+        try (Buffers buffers = new Buffers(cache)) {
+            for (int i = 0; i < OPERATIONS; i++) {
+                Key key = buffers.bind("k" + i % 7);
+                assertThat(buffers.get(key)).isNull();
+                buffers.set(key, new byte[10], Item.NEVER);
+                cache.flush(0);
+                assertThat(cache.size(0)).isZero();
+            }
+        }
+    }
+
     private static void runBesideMaintenance(Cache cache, List<Callable<Void>> workers) throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         ExecutorService pool = Executors.newCachedThreadPool();
