@@ -1,7 +1,5 @@
 package io.varve.server;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -15,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * The same random commands to Varve and to a real Redis: the replies must be the same, byte for byte. Confined to the
  * test thread.
@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code -Dvarve.differential.seed=N} repeats a run. A script that shows a difference is shrunk and printed.
  */
 class CommandsDifferentialTest {
-    private static final long COMMANDS = Long.getLong("varve.differential.commands", 150_000);
+    private static final long COMMANDS = Long.getLong("varve.differential.commands", 300_000);
     /** Commands between two empty servers: few enough that a failing script shrinks quickly. */
     private static final int SCRIPT_COMMANDS = 400;
 
@@ -95,7 +95,8 @@ class CommandsDifferentialTest {
     }
 
     private static String text(RawReply reply) {
-        return reply.isAggregate() ? reply.elements().stream().map(CommandsDifferentialTest::text).toList().toString()
+        return reply.isAggregate()
+                ? reply.elements().stream().map(CommandsDifferentialTest::text).toList().toString()
                 : reply.text().equals("-1 (null)") ? "nil" : reply.text();
     }
 }

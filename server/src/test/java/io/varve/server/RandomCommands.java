@@ -1,5 +1,10 @@
 package io.varve.server;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+
 import static io.varve.server.ScriptStep.Comparison.ANY_ORDER;
 import static io.varve.server.ScriptStep.Comparison.ENCODING;
 import static io.varve.server.ScriptStep.Comparison.EXACT;
@@ -9,11 +14,6 @@ import static io.varve.server.ScriptStep.Comparison.RANDOM_FIELDS;
 import static io.varve.server.ScriptStep.Comparison.RANDOM_KEY;
 import static io.varve.server.ScriptStep.Comparison.SECONDS;
 import static io.varve.server.ScriptStep.Comparison.WHOLE_SCAN;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
-import java.util.SplittableRandom;
 
 /**
  * Random scripts of commands on few keys, so that they meet: right and wrong arity, wrong types, huge numbers, empty
@@ -29,13 +29,18 @@ final class RandomCommands {
             "a*"};
     private static final String[] NUMBERS = {"0", "1", "-1", "2", "10", "100", "-100", "9223372036854775807",
             "-9223372036854775808", "9223372036854775806", "-9223372036854775807", "4611686018427387904",
-            "9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-0", "00", "01", "+1", " 1", "1 ", "",
+            "9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-0", "00", "01", "+1", " 1",
+            "1 ", "",
             "1.5", "abc", "0x10", "1e3", "-", "2147483648", "-2147483649"};
-    private static final String[] FLOATS = {"0", "1", "-1", "0.1", "0.2", "-0.3", "1.5", "3.0e3", "5.0e-3", "1e17", "1e-17",
-            "-1e-20", "123456789.123456789", "99999999999999999999", "3.14159265358979323846", "1e300", "-1e300", "1e4932",
-            "1e5000", "1e-5000", "inf", "-inf", "nan", "0x1p4", "1e", "", " 1", "1 ", "abc", ".5", "5.", "+2", "-0", "0e0", "1_0",
+    private static final String[] FLOATS = {"0", "1", "-1", "0.1", "0.2", "-0.3", "1.5", "3.0e3", "5.0e-3", "1e17",
+            "1e-17",
+            "-1e-20", "123456789.123456789", "99999999999999999999", "3.14159265358979323846", "1e300", "-1e300",
+            "1e4932",
+            "1e5000", "1e-5000", "inf", "-inf", "nan", "0x1p4", "1e", "", " 1", "1 ", "abc", ".5", "5.", "+2", "-0",
+            "0e0", "1_0",
             "1f", "0.30000000000000000001"};
-    private static final String[] PATTERNS = {"*", "k*", "?ey*", "[a-k]*", "[^a]*", "", "**", "a\\*\\[b\\]", "key:[0-9]", "h*h*",
+    private static final String[] PATTERNS = {"*", "k*", "?ey*", "[a-k]*", "[^a]*", "", "**", "a\\*\\[b\\]",
+            "key:[0-9]", "h*h*",
             "[", "f?", "f*f*f", "[b-a]", "a*[b]"};
     private static final String[] TYPES = {"string", "hash", "HASH", "String", "list", "zset", "foo", ""};
 
@@ -122,7 +127,8 @@ final class RandomCommands {
     /** A time span that is long, or past, or wrong. */
     private String span(long unitMillis) {
         if (oneIn(4)) {
-            return one("0", "-1", "-100000", "9223372036854775807", "-9223372036854775808", unitMillis == 1 ? "9223372036854775800" : "9223372036854775", "abc", "",
+            return one("0", "-1", "-100000", "9223372036854775807", "-9223372036854775808",
+                    unitMillis == 1 ? "9223372036854775800" : "9223372036854775", "abc", "",
                     "1.5", "99999999999999999999");
         }
         return Long.toString(random.nextLong(1_000_000, 1_000_000_000) / unitMillis + 1_000_000 / unitMillis);
@@ -174,8 +180,11 @@ final class RandomCommands {
             case 15, 16 -> add("APPEND", key(), value());
             case 17 -> add("STRLEN", key());
             case 18 -> add(one("GETRANGE", "SUBSTR"), key(), number(), number());
-            case 19 -> add("SETRANGE", key(), oneIn(3) ? one("-1", "536870912", "9223372036854775807", "abc", "536870911000")
-                    : Integer.toString(random.nextInt(300)), oneIn(4) ? "" : value());
+            case 19 -> add("SETRANGE", key(),
+                    oneIn(3)
+                            ? one("-1", "536870912", "9223372036854775807", "abc", "536870911000")
+                            : Integer.toString(random.nextInt(300)),
+                    oneIn(4) ? "" : value());
             case 20, 21 -> add(one("INCR", "DECR"), key());
             case 22 -> add(one("INCRBY", "DECRBY"), key(), number());
             default -> {
@@ -305,7 +314,8 @@ final class RandomCommands {
     private void scan() {
         switch (random.nextInt(5)) {
             case 0 -> add(WHOLE_SCAN, "SCAN", "0");
-            case 1 -> add(WHOLE_SCAN, "SCAN", "0", "COUNT", one("1", "3", "100", "0", "-1", "abc", "9223372036854775807"));
+            case 1 ->
+                add(WHOLE_SCAN, "SCAN", "0", "COUNT", one("1", "3", "100", "0", "-1", "abc", "9223372036854775807"));
             case 2 -> add(WHOLE_SCAN, "SCAN", "0", "MATCH", one(PATTERNS), "COUNT", "2");
             case 3 -> add(WHOLE_SCAN, "SCAN", "0", "TYPE", one(TYPES));
             default -> add(WHOLE_SCAN, "SCAN", one("abc", "", "18446744073709551616", "1.5", " 0", "-", "0x"));

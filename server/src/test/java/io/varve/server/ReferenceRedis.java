@@ -26,7 +26,8 @@ final class ReferenceRedis implements AutoCloseable {
 
     static ReferenceRedis start() throws IOException, InterruptedException {
         File onPath = onPath();
-        String executable = onPath != null ? onPath.getPath()
+        String executable = onPath != null
+                ? onPath.getPath()
                 : ExecutableProvider.newJarResourceProvider().get().getPath();
         int port = freePort();
         Process process = new ProcessBuilder(executable, "--port", Integer.toString(port), "--save", "",

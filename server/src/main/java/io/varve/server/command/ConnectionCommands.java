@@ -63,16 +63,11 @@ final class ConnectionCommands {
     }
 
     private void select(Invocation call) {
-        if (!call.requireLong(1, "ERR invalid DB index")) {
-            return;
+        int database = KeyCommands.database(call, 1);
+        if (database >= 0) {
+            call.client().database(database);
+            call.reply().ok();
         }
-        long database = call.longValue();
-        if (database < 0 || database >= server.cache().databaseCount()) {
-            call.reply().error("ERR DB index is out of range");
-            return;
-        }
-        call.client().database((int) database);
-        call.reply().ok();
     }
 
     private void auth(Invocation call) {

@@ -120,11 +120,13 @@ final class ServerCommands {
     }
 
     private void swapDb(Invocation call) {
-        if (!call.requireLong(1, "ERR invalid first DB index")) {
+        if (!call.isLong(1) || call.longValue() != (int) call.longValue()) {
+            call.reply().error("ERR invalid first DB index");
             return;
         }
         long first = call.longValue();
-        if (!call.requireLong(2, "ERR invalid second DB index")) {
+        if (!call.isLong(2) || call.longValue() != (int) call.longValue()) {
+            call.reply().error("ERR invalid second DB index");
             return;
         }
         long second = call.longValue();
