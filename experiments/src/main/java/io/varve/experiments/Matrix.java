@@ -24,8 +24,8 @@ import io.varve.experiments.run.Durations;
 import io.varve.experiments.run.Progress;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.run.Stop;
-import io.varve.experiments.target.Pinning;
-import io.varve.experiments.target.Targets;
+import io.varve.experiments.server.Pinning;
+import io.varve.experiments.server.Targets;
 
 /**
  * All runs of a plan, as many at once as the cores allow; then the summary and the report. Confined to the main thread,

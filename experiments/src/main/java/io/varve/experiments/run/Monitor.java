@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.Sample;
-import io.varve.experiments.target.Target;
+import io.varve.experiments.server.Target;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
 import org.jspecify.annotations.Nullable;

@@ -12,8 +12,8 @@ import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.RunRecord.Phase;
-import io.varve.experiments.target.Pinning;
-import io.varve.experiments.target.Target;
+import io.varve.experiments.server.Pinning;
+import io.varve.experiments.server.Target;
 import org.jspecify.annotations.Nullable;
 
 /**

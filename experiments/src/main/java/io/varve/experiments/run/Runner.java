@@ -17,9 +17,9 @@ import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Sample;
-import io.varve.experiments.target.Pinning;
-import io.varve.experiments.target.Target;
-import io.varve.experiments.target.Targets;
+import io.varve.experiments.server.Pinning;
+import io.varve.experiments.server.Target;
+import io.varve.experiments.server.Targets;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
 

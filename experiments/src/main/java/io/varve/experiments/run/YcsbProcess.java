@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.result.RunFiles;
-import io.varve.experiments.target.Pinning;
+import io.varve.experiments.server.Pinning;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,0 +1,117 @@
+package io.varve.experiments.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.experiments.wire.RespConnection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server in a process of its own, started and stopped by us. Confined to the thread that opened it, but for
+ * {@link #death}, which any thread may ask.
+ */
+final class ProcessTarget implements Target {
+    private static final long START_MILLIS = 60_000;
+    private static final long STOP_SECONDS = 15;
+    private static final long POLL_MILLIS = 20;
+
+    private final Process process;
+    private final int port;
+    private final List<String> command;
+    private final Path log;
+
+    private ProcessTarget(Process process, int port, List<String> command, Path log) {
+        this.process = process;
+        this.port = port;
+        this.command = command;
+        this.log = log;
+    }
+
+    /**
+     * Starts a process and waits until it answers PING on the port.
+     *
+     * @param log takes what it prints
+     */
+    static ProcessTarget start(List<String> command, Map<String, String> environment, int port, Path log)
+            throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile());
+        builder.environment().putAll(environment);
+        ProcessTarget target = new ProcessTarget(builder.start(), port, List.copyOf(command), log);
+        target.process.getOutputStream().close();
+        try {
+            target.awaitReady();
+            return target;
+        } catch (IOException e) {
+            target.close();
+            throw e;
+        }
+    }
+
+    private void awaitReady() throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_MILLIS);
+        IOException last = new IOException("it was never tried");
+        while (System.nanoTime() < deadline) {
+            if (!process.isAlive()) {
+                throw new IOException("server ended at start with status " + process.exitValue() + ": " + logTail());
+            }
+            try (RespConnection connection = new RespConnection(host(), port)) {
+                connection.call("PING");
+                return;
+            } catch (IOException e) {
+                last = e; // not listening yet, or still loading
+            }
+            try {
+                process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while the server started", e);
+            }
+        }
+        throw new IOException("server did not answer PING within " + START_MILLIS / 1000 + " s: " + logTail(), last);
+    }
+
+    private String logTail() throws IOException {
+        List<String> lines = Files.readString(log).lines().toList();
+        return String.join(" | ", lines.subList(Math.max(0, lines.size() - 3), lines.size()));
+    }
+
+    @Override
+    public String host() {
+        return "127.0.0.1";
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public String startedBy() {
+        return String.join(" ", command);
+    }
+
+    @Override
+    public @Nullable String death() {
+        return process.isAlive() ? null : "the server ended with status " + process.exitValue();
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while the server stopped", e);
+        }
+    }
+}

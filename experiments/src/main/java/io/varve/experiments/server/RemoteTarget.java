@@ -1,0 +1,21 @@
+package io.varve.experiments.server;
+
+import org.jspecify.annotations.Nullable;
+
+/** A server that somebody else runs: it is measured as it is, and never stopped. Immutable. */
+record RemoteTarget(String host, int port) implements Target {
+    @Override
+    public String startedBy() {
+        return "already running at " + host + ":" + port;
+    }
+
+    @Override
+    public @Nullable String death() {
+        return null;
+    }
+
+    @Override
+    public void close() {
+        // Not ours to stop.
+    }
+}

@@ -1,0 +1,23 @@
+package io.varve.experiments.server;
+
+import java.io.IOException;
+
+/**
+ * A server under test that is running. Its address is immutable; {@link #close} is called by the thread that opened it.
+ */
+public interface Target extends AutoCloseable {
+    String host();
+
+    int port();
+
+    /** How it was started, for a person who wants to do it again. */
+    String startedBy();
+
+    /** What has become of the server, in a few words; null while it lives or cannot be known. */
+    @org.jspecify.annotations.Nullable
+    String death();
+
+    /** Stops what was started for us; leaves a server alone that was there before. */
+    @Override
+    void close() throws IOException;
+}

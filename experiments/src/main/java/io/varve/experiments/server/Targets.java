@@ -1,0 +1,82 @@
+package io.varve.experiments.server;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import io.varve.experiments.definition.Experiment.Configuration;
+
+/**
+ * Starts the servers under test. Immutable.
+ */
+public final class Targets {
+    private final Path home;
+
+    /** @param home the repository's root, where the launcher is */
+    public Targets(Path home) {
+        this.home = home;
+    }
+
+    /**
+     * Starts a server, or finds one that is there.
+     *
+     * @param embedded  Varve inside this process
+     * @param maxmemory in redis.conf syntax
+     * @param cores     to pin it to, in taskset's syntax; empty for none
+     * @param directory takes what it prints
+     */
+    public Target open(Configuration configuration, boolean embedded, String maxmemory, String cores, Path directory)
+            throws IOException {
+        return switch (configuration.server()) {
+            case VARVE -> embedded
+                    ? EmbeddedTarget.start(configuration.settings(), maxmemory)
+                    : serve(configuration.settings(), maxmemory, cores, directory);
+            case REDIS -> redis(configuration.settings(), maxmemory, cores, directory);
+            case REMOTE -> {
+                int colon = configuration.group().lastIndexOf(':');
+                yield new RemoteTarget(configuration.group().substring(0, colon),
+                        Integer.parseInt(configuration.group().substring(colon + 1)));
+            }
+        };
+    }
+
+    private Target serve(Map<String, String> settings, String maxmemory, String cores, Path directory)
+            throws IOException {
+        int port = freePort();
+        List<String> command = new ArrayList<>(List.of(home.resolve("varve").toString(), "serve", "--bind", "127.0.0.1",
+                "--port", String.valueOf(port), "--maxmemory", maxmemory));
+        addSettings(command, settings);
+        // What is measured is what was built when the experiment began: no build between two runs.
+        return ProcessTarget.start(Pinning.command(cores, command), Map.of("VARVE_NO_BUILD", "1"), port,
+                directory.resolve("server.log"));
+    }
+
+    private static Target redis(Map<String, String> settings, String maxmemory, String cores, Path directory)
+            throws IOException {
+        int port = freePort();
+        Path scratch = Files.createTempDirectory("varve-redis");
+        List<String> command = new ArrayList<>(List.of(RedisBinary.find(scratch).toString(), "--bind", "127.0.0.1",
+                "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
+                "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", scratch.toString()));
+        addSettings(command, settings);
+        return ProcessTarget.start(Pinning.command(cores, command), Map.of(), port, directory.resolve("server.log"));
+    }
+
+    private static void addSettings(List<String> command, Map<String, String> settings) {
+        settings.forEach((name, value) -> {
+            command.add("--" + name);
+            command.add(value);
+        });
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+}
