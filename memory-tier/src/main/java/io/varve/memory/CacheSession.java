@@ -29,7 +29,7 @@ public interface CacheSession {
 
     long now();
 
-    /** Whether {@link #find} renews the access clock (CLIENT NO-TOUCH turns it off). */
+    /** Whether finding an item renews its access clock (CLIENT NO-TOUCH turns it off). */
     void touching(boolean touch);
 
     // --- keys and locks
@@ -54,8 +54,11 @@ public interface CacheSession {
 
     // --- look (the key's shard is locked)
 
-    /** Finds an item for use: counts a hit or a miss and renews its access clock. An expired one is not found. */
+    /** Finds an item for reading: counts a hit or a miss and renews its access clock. An expired one is not found. */
     boolean find(Key key, Item item);
+
+    /** Finds an item that is about to be changed: renews its access clock, but is neither a hit nor a miss. */
+    boolean findForWriting(Key key, Item item);
 
     /** Finds an item without leaving a trace: no count, no clock. */
     boolean peek(Key key, Item item);

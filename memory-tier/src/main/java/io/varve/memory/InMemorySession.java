@@ -99,6 +99,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean findForWriting(Key key, Item item) {
+        return shards[key.shard()].findForWriting(key, item, nowMillis, touching);
+    }
+
+    @Override
     public boolean peek(Key key, Item item) {
         return shards[key.shard()].peek(key, item, nowMillis);
     }

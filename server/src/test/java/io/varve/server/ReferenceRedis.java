@@ -10,6 +10,8 @@ import redis.embedded.core.ExecutableProvider;
 /**
  * A real redis-server of the test's own: the one on PATH, else the one that embedded-redis carries. Confined to the
  * test thread.
+ *
+ * <p>{@code -Dvarve.reference=embedded} takes the one that embedded-redis carries in any case.
  */
 final class ReferenceRedis implements AutoCloseable {
     private final Process process;
@@ -25,7 +27,7 @@ final class ReferenceRedis implements AutoCloseable {
     }
 
     static ReferenceRedis start() throws IOException, InterruptedException {
-        File onPath = onPath();
+        File onPath = System.getProperty("varve.reference", "").equals("embedded") ? null : onPath();
         String executable = onPath != null
                 ? onPath.getPath()
                 : ExecutableProvider.newJarResourceProvider().get().getPath();

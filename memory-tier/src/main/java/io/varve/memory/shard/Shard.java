@@ -121,13 +121,23 @@ public final class Shard {
 
     // --- look
 
+    /** Finds an item for reading: a hit or a miss. */
     public boolean find(Key key, Item item, long nowMillis, boolean touch) {
+        boolean found = findForWriting(key, item, nowMillis, touch);
+        if (found) {
+            hits++;
+        } else {
+            misses++;
+        }
+        return found;
+    }
+
+    /** Finds an item and counts nothing. */
+    public boolean findForWriting(Key key, Item item, long nowMillis, boolean touch) {
         long location = locate(key, nowMillis);
         if (location == Index.NONE) {
-            misses++;
             return false;
         }
-        hits++;
         long address = address(location);
         if (touch) {
             touchAccess(address, nowMillis);

@@ -60,7 +60,7 @@ final class ExpiryCommands {
         long at = ExpiryTimes.at(call, unit);
         Key key = call.keyAt(0);
         Item item = call.item();
-        if (!call.session().find(key, item) || !allowed(conditions, item, at)) {
+        if (!call.session().findForWriting(key, item) || !allowed(conditions, item, at)) {
             call.reply().integer(0);
             return;
         }
@@ -128,7 +128,7 @@ final class ExpiryCommands {
     private static void persist(Invocation call) {
         Key key = call.keyAt(0);
         Item item = call.item();
-        boolean persisted = call.session().find(key, item) && item.expires();
+        boolean persisted = call.session().findForWriting(key, item) && item.expires();
         if (persisted) {
             call.session().expire(key, item, Item.NEVER);
         }

@@ -64,7 +64,7 @@ public final class HashCommands {
             return;
         }
         Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH);
+        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -84,7 +84,7 @@ public final class HashCommands {
 
     private static void setnx(Invocation call) {
         Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH);
+        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -101,7 +101,7 @@ public final class HashCommands {
         CacheSession session = call.session();
         Key key = call.keyAt(0);
         Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.HASH);
+        Found found = KeyLookup.findForWriting(call, key, item, ItemType.HASH);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -132,7 +132,7 @@ public final class HashCommands {
         }
         long delta = call.longValue();
         Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH);
+        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -167,7 +167,7 @@ public final class HashCommands {
             return;
         }
         Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH);
+        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
         if (found == Found.WRONG_TYPE) {
             return;
         }

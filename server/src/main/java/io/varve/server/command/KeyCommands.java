@@ -122,7 +122,7 @@ public final class KeyCommands {
             return;
         }
         Key target = call.keyInDatabase(2, database);
-        if (!replace && call.session().peek(target, call.otherItem())) {
+        if (!replace && call.session().findForWriting(target, call.otherItem())) {
             call.reply().integer(0);
             return;
         }
@@ -142,7 +142,7 @@ public final class KeyCommands {
         CacheSession session = call.session();
         Item source = call.item();
         Key target = call.keyInDatabase(1, database);
-        if (!session.peek(call.keyAt(0), source) || session.peek(target, call.otherItem())) {
+        if (!session.findForWriting(call.keyAt(0), source) || session.findForWriting(target, call.otherItem())) {
             call.reply().integer(0);
             return;
         }
@@ -154,14 +154,14 @@ public final class KeyCommands {
     private static void rename(Invocation call, boolean keepTarget) {
         CacheSession session = call.session();
         Item source = call.item();
-        if (!session.peek(call.keyAt(0), source)) {
+        if (!session.findForWriting(call.keyAt(0), source)) {
             call.reply().error("ERR no such key");
             return;
         }
         boolean renamed = true;
         if (sameName(call)) {
             renamed = !keepTarget;
-        } else if (keepTarget && session.peek(call.keyAt(1), call.otherItem())) {
+        } else if (keepTarget && session.findForWriting(call.keyAt(1), call.otherItem())) {
             renamed = false;
         } else {
             write(call, source, call.keyAt(1));

@@ -19,9 +19,18 @@ final class KeyLookup {
 
     private KeyLookup() {}
 
-    /** For a command that uses the value: counts a hit or a miss and renews the access clock. */
+    /** For a command that answers the value: counts a hit or a miss and renews the access clock. */
     static Found find(Invocation call, Key key, Item item, ItemType type) {
-        if (!call.session().find(key, item)) {
+        return typed(call, call.session().find(key, item), item, type);
+    }
+
+    /** For a command that changes the value: renews the access clock, but counts neither hit nor miss. */
+    static Found findForWriting(Invocation call, Key key, Item item, ItemType type) {
+        return typed(call, call.session().findForWriting(key, item), item, type);
+    }
+
+    private static Found typed(Invocation call, boolean found, Item item, ItemType type) {
+        if (!found) {
             return Found.MISSING;
         }
         if (item.type() != type) {
@@ -31,7 +40,7 @@ final class KeyLookup {
         return Found.PRESENT;
     }
 
-    /** For a command that only asks about the key (EXISTS, TYPE, TTL): counts, but leaves the access clock. */
+    /** For a command that only asks about the key (EXISTS, TYPE, TTL, OBJECT): counts, but leaves the access clock. */
     static boolean findUntouched(Invocation call, Key key, Item item) {
         CacheSession session = call.session();
         session.touching(false);

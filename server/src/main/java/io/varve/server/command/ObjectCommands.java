@@ -110,9 +110,9 @@ final class ObjectCommands {
 
     // --- OBJECT
 
-    /** Finds the key of argument 2 without a trace; replies {@code missing}'s answer if it is not there. */
-    private static boolean peek(Invocation call) {
-        if (call.session().peek(call.key(2), call.item())) {
+    /** Finds the key of argument 2 for OBJECT: counts, but leaves the access clock; replies nil if it is not there. */
+    private static boolean look(Invocation call) {
+        if (KeyLookup.findUntouched(call, call.key(2), call.item())) {
             return true;
         }
         call.reply().nil();
@@ -120,7 +120,7 @@ final class ObjectCommands {
     }
 
     private static void encoding(Invocation call) {
-        if (peek(call)) {
+        if (look(call)) {
             call.reply().bulkAscii(encodingOf(call.item()));
         }
     }
@@ -141,7 +141,7 @@ final class ObjectCommands {
     }
 
     private static void frequency(Invocation call) {
-        if (!peek(call)) {
+        if (!look(call)) {
             return;
         }
         int frequency = call.session().frequency(call.item());
@@ -154,7 +154,7 @@ final class ObjectCommands {
     }
 
     private static void idleTime(Invocation call) {
-        if (!peek(call)) {
+        if (!look(call)) {
             return;
         }
         long idleMillis = call.session().idleMillis(call.item());
@@ -167,7 +167,7 @@ final class ObjectCommands {
     }
 
     private static void references(Invocation call) {
-        if (peek(call)) {
+        if (look(call)) {
             call.reply().integer(1);
         }
     }
@@ -188,8 +188,11 @@ final class ObjectCommands {
                 return;
             }
         }
-        if (peek(call)) {
+        // MEMORY USAGE leaves no trace at all, unlike OBJECT.
+        if (call.session().peek(call.key(2), call.item())) {
             call.reply().integer(call.session().memoryUsage(call.item()));
+        } else {
+            call.reply().nil();
         }
     }
 

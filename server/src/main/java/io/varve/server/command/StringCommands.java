@@ -103,7 +103,7 @@ public final class StringCommands {
             return;
         }
         if ((options & (NX | XX)) != 0) {
-            boolean present = call.session().peek(key, call.item());
+            boolean present = call.session().findForWriting(key, call.item());
             if ((options & (present ? NX : XX)) != 0) {
                 call.reply().nil();
                 return;
@@ -182,7 +182,7 @@ public final class StringCommands {
 
     private static void setnx(Invocation call) {
         Key key = call.keyAt(0);
-        boolean present = call.session().peek(key, call.item());
+        boolean present = call.session().findForWriting(key, call.item());
         if (!present) {
             store(call, key, 2, Item.NEVER);
         }
@@ -222,7 +222,7 @@ public final class StringCommands {
             return;
         }
         for (int i = 0; i < call.keyCount(); i++) {
-            if (call.session().peek(call.keyAt(i), call.item())) {
+            if (call.session().findForWriting(call.keyAt(i), call.item())) {
                 call.reply().integer(0);
                 return;
             }

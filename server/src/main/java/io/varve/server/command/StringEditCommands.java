@@ -59,7 +59,7 @@ final class StringEditCommands {
         Key key = call.keyAt(0);
         Item item = call.item();
         int added = call.argumentLength(2);
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+        Found found = KeyLookup.findForWriting(call, key, item, ItemType.STRING);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -93,7 +93,7 @@ final class StringEditCommands {
         CacheSession session = call.session();
         Key key = call.keyAt(0);
         Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+        Found found = KeyLookup.findForWriting(call, key, item, ItemType.STRING);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -169,7 +169,7 @@ final class StringEditCommands {
     private static void increment(Invocation call, long delta) {
         Key key = call.keyAt(0);
         Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+        Found found = KeyLookup.findForWriting(call, key, item, ItemType.STRING);
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -194,7 +194,7 @@ final class StringEditCommands {
     private static void incrbyfloat(Invocation call) {
         Key key = call.keyAt(0);
         Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+        Found found = KeyLookup.findForWriting(call, key, item, ItemType.STRING);
         if (found == Found.WRONG_TYPE) {
             return;
         }
