@@ -25,8 +25,10 @@ final class ClientCommands {
                 .subcommand(plain("id", 2, "5.0.0", "The number of this connection.")
                         .handler(call -> call.reply().integer(call.client().id())))
                 .subcommand(plain("info", 2, "6.2.0", "What CLIENT LIST says of this connection.")
+                        .tips("nondeterministic_output")
                         .handler(call -> call.reply().verbatim("txt", line(call.client()) + "\n")))
-                .subcommand(admin("list", -2, "2.4.0", "Lists the connections.").handler(this::list))
+                .subcommand(admin("list", -2, "2.4.0", "Lists the connections.").tips("nondeterministic_output")
+                        .handler(this::list))
                 .subcommand(plain("setname", 3, "2.6.9", "Names this connection.").handler(this::setName))
                 .subcommand(plain("getname", 2, "2.6.9", "The name of this connection.").handler(this::getName))
                 .subcommand(plain("setinfo", 4, "7.2.0", "Notes which library is connected.").handler(this::setInfo))
@@ -39,7 +41,8 @@ final class ClientCommands {
                             call.session().touching(!off);
                         })))
                 .subcommand(plain("reply", 3, "3.2.0", "Says whether replies are wanted.").handler(this::reply))
-                .subcommand(plain("help", 2, "5.0.0", "Shows what the subcommands do.").handler(ClientCommands::help)));
+                .subcommand(HelpText.describe("connection", "5.0.0").categories("@connection")
+                        .handler(ClientCommands::help)));
     }
 
     private static CommandSpec.Builder plain(String name, int arity, String since, String summary) {
@@ -49,7 +52,7 @@ final class ClientCommands {
 
     private static CommandSpec.Builder admin(String name, int arity, String since, String summary) {
         return plain(name, arity, since, summary).flags(ADMIN)
-                .complexity("O(N) where N is the number of client connections").tips("nondeterministic_output");
+                .complexity("O(N) where N is the number of client connections");
     }
 
     private void list(Invocation call) {

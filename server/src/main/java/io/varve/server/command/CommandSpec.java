@@ -25,6 +25,7 @@ public final class CommandSpec {
     private final int firstKey;
     private final int lastKey;
     private final int keyStep;
+    private final List<KeyUse> keyUses;
     private final @Nullable KeyFinder keyFinder;
     private final List<String> categories;
     private final List<String> tips;
@@ -49,6 +50,7 @@ public final class CommandSpec {
         firstKey = builder.firstKey;
         lastKey = builder.lastKey;
         keyStep = builder.keyStep;
+        keyUses = keyUsesOf(builder);
         keyFinder = builder.keyFinder;
         group = builder.group;
         since = builder.since;
@@ -69,6 +71,21 @@ public final class CommandSpec {
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
         }
+    }
+
+    /** One use for all keys, or one for each key where the command does different things to them. */
+    private static List<KeyUse> keyUsesOf(Builder builder) {
+        if (builder.firstKey == 0) {
+            return List.of();
+        }
+        List<KeyUse> uses = new ArrayList<>();
+        int count = builder.access.size();
+        int toEnd = builder.lastKey < 0 ? builder.lastKey : builder.lastKey - builder.firstKey;
+        for (int i = 0; i < count; i++) {
+            uses.add(new KeyUse(builder.firstKey + i * builder.keyStep, count == 1 ? toEnd : 0, builder.keyStep,
+                    List.of(builder.access.get(i).split(" "))));
+        }
+        return List.copyOf(uses);
     }
 
     private static List<String> categoriesOf(Builder builder) {
@@ -151,6 +168,11 @@ public final class CommandSpec {
         return keyStep;
     }
 
+    /** What the command does to its keys; empty if it has none. */
+    public List<KeyUse> keyUses() {
+        return keyUses;
+    }
+
     public @Nullable KeyFinder keyFinder() {
         return keyFinder;
     }
@@ -221,6 +243,7 @@ public final class CommandSpec {
         private int firstKey;
         private int lastKey;
         private int keyStep;
+        private final List<String> access = new ArrayList<>();
         private @Nullable KeyFinder keyFinder;
         private final List<String> categories = new ArrayList<>();
         private final List<String> tips = new ArrayList<>();
@@ -257,6 +280,16 @@ public final class CommandSpec {
             firstKey = first;
             lastKey = last;
             keyStep = step;
+            return this;
+        }
+
+        /**
+         * What is done to the keys, in the words of COMMAND INFO, such as {@code RW access update}: once for all keys, or
+         * once for each.
+         */
+        public Builder access(String... uses) {
+            access.clear();
+            Collections.addAll(access, uses);
             return this;
         }
 

@@ -1,6 +1,8 @@
 package io.varve.server.command;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +23,7 @@ public final class CommandTable {
     private final int mask;
 
     private CommandTable(Map<String, CommandSpec> byName) {
-        this.byName = byName;
+        this.byName = Collections.unmodifiableMap(byName);
         int size = Integer.highestOneBit(Math.max(16, byName.size() * 4)) * 2;
         slots = new CommandSpec[size];
         mask = size - 1;
@@ -109,7 +111,7 @@ public final class CommandTable {
     }
 
     /** Commands without their subcommands. */
-    public Iterable<CommandSpec> commands() {
+    public Collection<CommandSpec> commands() {
         return byName.values();
     }
 

@@ -14,7 +14,6 @@ import io.varve.server.config.Settings;
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.LOADING;
 import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
 import static io.varve.server.command.CommandFlag.STALE;
 
 /** CONFIG. Immutable. */
@@ -33,6 +32,7 @@ final class ConfigCommands {
                         .complexity("O(N) when N is the number of configuration parameters provided")
                         .handler(this::get))
                 .subcommand(describe("set").arity(-4).summary("Changes settings, all of them or none.")
+                        .tips("request_policy:all_nodes", "response_policy:all_succeeded")
                         .complexity("O(N) when N is the number of configuration parameters provided")
                         .handler(this::set))
                 .subcommand(describe("resetstat").arity(2).summary("Sets the counters that INFO shows back to zero.")
@@ -44,8 +44,7 @@ final class ConfigCommands {
     }
 
     private static CommandSpec.Builder describe(String name) {
-        return CommandSpec.named(name).group("server").since("2.0.0").flags(ADMIN, NOSCRIPT, LOADING, STALE,
-                NO_ASYNC_LOADING);
+        return CommandSpec.named(name).group("server").since("2.0.0").flags(ADMIN, NOSCRIPT, LOADING, STALE);
     }
 
     private void get(Invocation call) {

@@ -40,16 +40,17 @@ final class ExpiryCommands {
                 .handler(call -> tell(call, EPOCH_SECONDS)));
         table.add(time("pexpiretime", "7.0.0", "Answers when a key expires, in milliseconds since the epoch")
                 .handler(call -> tell(call, EPOCH_MILLIS)));
-        table.add(keys("persist", 2, "2.2.0", "Takes a key's expiry time away").key(1).flags(WRITE, FAST)
+        table.add(keys("persist", 2, "2.2.0", "Takes a key's expiry time away").key(1).access("RW update")
+                .flags(WRITE, FAST)
                 .handler(ExpiryCommands::persist));
     }
 
     private static CommandSpec.Builder expiry(String name, String since, String summary) {
-        return keys(name, -3, since, summary).key(1).flags(WRITE, FAST);
+        return keys(name, -3, since, summary).key(1).access("RW update").flags(WRITE, FAST);
     }
 
     private static CommandSpec.Builder time(String name, String since, String summary) {
-        return keys(name, 2, since, summary).key(1).flags(READONLY, FAST);
+        return keys(name, 2, since, summary).key(1).access("RO access").flags(READONLY, FAST);
     }
 
     private static void expire(Invocation call, Unit unit) {

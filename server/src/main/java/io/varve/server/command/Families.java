@@ -10,6 +10,7 @@ public final class Families {
         StringCommands.addTo(table);
         KeyCommands.addTo(table);
         HashCommands.addTo(table);
+        new CatalogueCommands(server).register(table);
         new ConnectionCommands(server).register(table);
         new ClientCommands(server).register(table);
         new ServerCommands(server).register(table);
@@ -17,7 +18,7 @@ public final class Families {
         new ObjectCommands(server).register(table);
         new ObservationCommands(server).register(table);
         CommandTable complete = table.build();
-        server.commandNames(complete.all().stream().map(CommandSpec::fullName).toList());
+        server.commands(complete);
         return complete;
     }
 }

@@ -26,28 +26,31 @@ public final class HashCommands {
 
     /** Adds the family. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(hash("hset", -4, "2.0.0", "Sets fields of a hash").flags(WRITE, DENYOOM, FAST)
+        table.add(hash("hset", -4, "2.0.0", "Sets fields of a hash").access("RW update").flags(WRITE, DENYOOM, FAST)
                 .complexity("O(N) in the fields").handler(call -> set(call, false)));
-        table.add(hash("hmset", -4, "2.0.0", "Sets fields of a hash").flags(WRITE, DENYOOM, FAST)
+        table.add(hash("hmset", -4, "2.0.0", "Sets fields of a hash").access("RW update").flags(WRITE, DENYOOM, FAST)
                 .complexity("O(N) in the fields").handler(call -> set(call, true)));
         table.add(hash("hsetnx", 4, "2.0.0", "Sets a field of a hash unless it exists")
-                .flags(WRITE, DENYOOM, FAST).handler(HashCommands::setnx));
-        table.add(hash("hget", 3, "2.0.0", "Answers the value of a hash's field").flags(READONLY, FAST)
+                .access("RW insert").flags(WRITE, DENYOOM, FAST).handler(HashCommands::setnx));
+        table.add(hash("hget", 3, "2.0.0", "Answers the value of a hash's field").access("RO access")
+                .flags(READONLY, FAST)
                 .handler(HashCommands::get));
         table.add(hash("hmget", -3, "2.0.0", "Answers the values of several fields of a hash")
-                .flags(READONLY, FAST).complexity("O(N) in the fields").handler(HashCommands::mget));
-        table.add(hash("hdel", -3, "2.0.0", "Deletes fields of a hash").flags(WRITE, FAST)
+                .access("RO access").flags(READONLY, FAST).complexity("O(N) in the fields")
+                .handler(HashCommands::mget));
+        table.add(hash("hdel", -3, "2.0.0", "Deletes fields of a hash").access("RW delete").flags(WRITE, FAST)
                 .complexity("O(N) in the fields").handler(HashCommands::del));
-        table.add(hash("hlen", 2, "2.0.0", "Counts the fields of a hash").flags(READONLY, FAST)
+        table.add(hash("hlen", 2, "2.0.0", "Counts the fields of a hash").access("RO").flags(READONLY, FAST)
                 .handler(HashCommands::len));
-        table.add(hash("hexists", 3, "2.0.0", "Tells whether a hash has a field").flags(READONLY, FAST)
+        table.add(hash("hexists", 3, "2.0.0", "Tells whether a hash has a field").access("RO").flags(READONLY, FAST)
                 .handler(HashCommands::exists));
         table.add(hash("hstrlen", 3, "3.2.0", "Answers the length of the value of a hash's field")
-                .flags(READONLY, FAST).handler(HashCommands::strlen));
-        table.add(hash("hincrby", 4, "2.0.0", "Adds to the number in a hash's field").flags(WRITE, DENYOOM, FAST)
+                .access("RO").flags(READONLY, FAST).handler(HashCommands::strlen));
+        table.add(hash("hincrby", 4, "2.0.0", "Adds to the number in a hash's field").access("RW access update")
+                .flags(WRITE, DENYOOM, FAST)
                 .handler(HashCommands::incrby));
         table.add(hash("hincrbyfloat", 4, "2.6.0", "Adds to the floating-point number in a hash's field")
-                .flags(WRITE, DENYOOM, FAST).handler(HashCommands::incrbyfloat));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(HashCommands::incrbyfloat));
         HashWalkCommands.addTo(table);
     }
 

@@ -19,18 +19,21 @@ final class HashWalkCommands {
     private HashWalkCommands() {}
 
     static void addTo(CommandTable.Builder table) {
-        table.add(hash("hgetall", 2, "2.0.0", "Answers all fields and values of a hash").flags(READONLY)
+        table.add(hash("hgetall", 2, "2.0.0", "Answers all fields and values of a hash").access("RO access")
+                .flags(READONLY)
                 .tips("nondeterministic_output_order").complexity("O(N) in the fields")
                 .handler(HashWalkCommands::getall));
-        table.add(hash("hkeys", 2, "2.0.0", "Answers all fields of a hash").flags(READONLY)
+        table.add(hash("hkeys", 2, "2.0.0", "Answers all fields of a hash").access("RO access").flags(READONLY)
                 .tips("nondeterministic_output_order").complexity("O(N) in the fields")
                 .handler(call -> list(call, FIELDS)));
-        table.add(hash("hvals", 2, "2.0.0", "Answers all values of a hash").flags(READONLY)
+        table.add(hash("hvals", 2, "2.0.0", "Answers all values of a hash").access("RO access").flags(READONLY)
                 .tips("nondeterministic_output_order").complexity("O(N) in the fields")
                 .handler(call -> list(call, VALUES)));
-        table.add(hash("hscan", -3, "2.8.0", "Walks over the fields of a hash, some at a time").flags(READONLY)
+        table.add(hash("hscan", -3, "2.8.0", "Walks over the fields of a hash, some at a time").access("RO access")
+                .flags(READONLY)
                 .tips("nondeterministic_output").complexity("O(1) a call").handler(HashWalkCommands::scan));
-        table.add(hash("hrandfield", -2, "6.2.0", "Answers fields of a hash picked at random").flags(READONLY)
+        table.add(hash("hrandfield", -2, "6.2.0", "Answers fields of a hash picked at random").access("RO access")
+                .flags(READONLY)
                 .tips("nondeterministic_output").complexity("O(N) in the answer")
                 .handler(HashWalkCommands::randfield));
     }

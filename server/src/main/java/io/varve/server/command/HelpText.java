@@ -6,6 +6,12 @@ import io.varve.server.resp.ReplyWriter;
 final class HelpText {
     private HelpText() {}
 
+    /** A HELP subcommand, to which its categories and handler are to be added. */
+    static CommandSpec.Builder describe(String group, String since) {
+        return CommandSpec.named("help").arity(2).group(group).since(since)
+                .flags(CommandFlag.LOADING, CommandFlag.STALE).summary("Shows what the subcommands do.");
+    }
+
     /** Replies the lines between the head and HELP's own two, all as simple strings. */
     static void reply(ReplyWriter reply, String command, String... lines) {
         reply.array(lines.length + 3L);

@@ -24,28 +24,33 @@ public final class KeyCommands {
 
     /** Adds the family. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(keys("del", -2, "1.0.0", "Deletes keys").keys(1, -1, 1).flags(WRITE)
+        table.add(keys("del", -2, "1.0.0", "Deletes keys").keys(1, -1, 1).access("RM delete").flags(WRITE)
                 .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
                 .handler(KeyCommands::del));
         table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1)
-                .flags(WRITE, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
+                .access("RM delete").flags(WRITE, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
                 .complexity("O(N) in the keys").handler(KeyCommands::del));
-        table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).flags(READONLY, FAST)
+        table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).access("RO")
+                .flags(READONLY, FAST)
                 .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
                 .handler(KeyCommands::exists));
         table.add(keys("touch", -2, "3.2.1", "Renews the access clocks of keys").keys(1, -1, 1)
-                .flags(READONLY, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
+                .access("RO").flags(READONLY, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
                 .complexity("O(N) in the keys").handler(KeyCommands::touch));
-        table.add(keys("type", 2, "1.0.0", "Answers the type of a key's value").key(1).flags(READONLY, FAST)
-                .handler(KeyCommands::type));
+        table.add(
+                keys("type", 2, "1.0.0", "Answers the type of a key's value").key(1).access("RO").flags(READONLY, FAST)
+                        .handler(KeyCommands::type));
         table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
-                .flags(WRITE, DENYOOM).complexity("O(N) in the value").handler(KeyCommands::copy));
-        table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).flags(WRITE, FAST)
+                .access("RO access", "OW update").flags(WRITE, DENYOOM).complexity("O(N) in the value")
+                .handler(KeyCommands::copy));
+        table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).access("RW access update")
+                .flags(WRITE, FAST)
                 .handler(KeyCommands::move));
-        table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1).flags(WRITE)
+        table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1)
+                .access("RW access delete", "OW update").flags(WRITE)
                 .handler(call -> rename(call, false)));
         table.add(keys("renamenx", 3, "1.0.0", "Renames a key unless the new name exists").keys(1, 2, 1)
-                .flags(WRITE, FAST).handler(call -> rename(call, true)));
+                .access("RW access delete", "OW insert").flags(WRITE, FAST).handler(call -> rename(call, true)));
         ExpiryCommands.addTo(table);
         ScanCommands.addTo(table);
     }

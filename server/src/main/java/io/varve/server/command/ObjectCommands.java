@@ -19,6 +19,8 @@ import static io.varve.server.command.CommandFlag.STALE;
 final class ObjectCommands {
     /** The longest string that Redis embeds in its object. */
     private static final int EMBEDDED_BYTES = 44;
+    private static final String[] OF_EACH_SHARD = {"nondeterministic_output", "request_policy:all_shards",
+            "response_policy:special"};
     private static final String NO_SUCH_KEY = "ERR no such key";
 
     private final ServerContext server;
@@ -33,7 +35,7 @@ final class ObjectCommands {
         table.add(CommandSpec.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
                 .complexity("Depends on subcommand.").summary("For tests of the server.")
                 .subcommand(debug("sleep", 3, "Sleeps, and holds its event loop up.").handler(ObjectCommands::sleep))
-                .subcommand(debug("object", 3, "How a key's value is stored.").key(2)
+                .subcommand(debug("object", 3, "How a key's value is stored.").key(2).access("RO")
                         .handler(ObjectCommands::debugObject))
                 .subcommand(debug("set-active-expire", 3, "Turns expiry in the background off and on.")
                         .handler(this::setActiveExpire))
@@ -76,7 +78,7 @@ final class ObjectCommands {
     }
 
     private static CommandSpec.Builder inspect(String name, String since, String summary) {
-        return CommandSpec.named(name).arity(3).group("generic").since(since).flags(READONLY).key(2)
+        return CommandSpec.named(name).arity(3).group("generic").since(since).flags(READONLY).key(2).access("RO")
                 .categories("@keyspace").tips("nondeterministic_output").summary(summary);
     }
 
@@ -84,16 +86,18 @@ final class ObjectCommands {
         table.add(CommandSpec.named("memory").arity(-2).group("server").since("4.0.0")
                 .complexity("Depends on subcommand.").summary("Tells where memory goes.")
                 .subcommand(CommandSpec.named("usage").arity(-3).group("server").since("4.0.0").flags(READONLY).key(2)
+                        .access("RO")
                         .complexity("O(N) where N is the number of samples.").summary("Bytes that a key takes.")
                         .handler(ObjectCommands::usage))
-                .subcommand(report("stats", "Figures about memory.").handler(this::stats))
-                .subcommand(report("doctor", "Says in words what is wrong with memory.")
+                .subcommand(report("stats", "Figures about memory.").tips(OF_EACH_SHARD).handler(this::stats))
+                .subcommand(report("doctor", "Says in words what is wrong with memory.").tips(OF_EACH_SHARD)
                         .handler(call -> call.reply().verbatim("txt", "Sam, I detected no memory issue.\n")))
                 .subcommand(report("purge", "Asks the allocator for unused memory: maintenance gives it back anyway.")
+                        .tips("request_policy:all_shards", "response_policy:all_succeeded")
                         .handler(call -> call.reply().ok()))
-                .subcommand(report("malloc-stats", "The allocator's own report.")
+                .subcommand(report("malloc-stats", "The allocator's own report.").tips(OF_EACH_SHARD)
                         .handler(call -> call.reply().verbatim("txt", "offheap-segments: see INFO varve\n")))
-                .subcommand(report("help", "Shows what the subcommands do.")
+                .subcommand(HelpText.describe("server", "4.0.0")
                         .handler(call -> HelpText.reply(call.reply(), "MEMORY", "DOCTOR",
                                 "    Return memory problems reports.", "MALLOC-STATS",
                                 "    Return internal statistics report from the memory allocator.", "PURGE",
@@ -104,8 +108,7 @@ final class ObjectCommands {
     }
 
     private static CommandSpec.Builder report(String name, String summary) {
-        return CommandSpec.named(name).arity(2).group("server").since("4.0.0").tips("nondeterministic_output")
-                .summary(summary);
+        return CommandSpec.named(name).arity(2).group("server").since("4.0.0").summary(summary);
     }
 
     // --- OBJECT

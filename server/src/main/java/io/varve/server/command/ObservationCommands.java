@@ -17,6 +17,9 @@ import static io.varve.server.command.CommandFlag.STALE;
 
 /** SLOWLOG and LATENCY. Immutable. */
 final class ObservationCommands {
+    private static final String[] ALL_NODES = {"request_policy:all_nodes", "response_policy:all_succeeded"};
+    private static final String[] OF_EACH_NODE = {"nondeterministic_output", "request_policy:all_nodes",
+            "response_policy:special"};
     private static final long DEFAULT_ENTRIES = 10;
 
     private final ServerContext server;
@@ -28,13 +31,15 @@ final class ObservationCommands {
     void register(CommandTable.Builder table) {
         table.add(CommandSpec.named("slowlog").arity(-2).group("server").since("2.2.12")
                 .complexity("Depends on subcommand.").summary("The commands that took long.")
-                .subcommand(slowlog("get", -2, "The latest slow commands.").handler(this::slowGet))
+                .subcommand(slowlog("get", -2, "The latest slow commands.")
+                        .tips("request_policy:all_nodes", "nondeterministic_output").handler(this::slowGet))
                 .subcommand(slowlog("len", 2, "How many slow commands are kept.")
+                        .tips("request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output")
                         .handler(call -> call.reply().integer(server.slowLog().size())))
-                .subcommand(slowlog("reset", 2, "Forgets all slow commands.").handler(call -> {
+                .subcommand(slowlog("reset", 2, "Forgets all slow commands.").tips(ALL_NODES).handler(call -> {
                     server.slowLog().reset();
                     call.reply().ok();
-                })).subcommand(slowlog("help", 2, "Shows what the subcommands do.")
+                })).subcommand(HelpText.describe("server", "6.2.0")
                         .handler(call -> HelpText.reply(call.reply(), "SLOWLOG", "GET [<count>]",
                                 "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
                                 "    Entries are made of:",
@@ -43,14 +48,18 @@ final class ObservationCommands {
                                 "    Reset the slowlog."))));
         table.add(CommandSpec.named("latency").arity(-2).group("server").since("2.8.13")
                 .complexity("Depends on subcommand.").summary("Latencies: spikes and distributions.")
-                .subcommand(latency("latest", 2, "The latest spike of each event.").handler(this::latest))
-                .subcommand(latency("history", 3, "The spikes of one event.").handler(this::history))
-                .subcommand(latency("reset", -2, "Forgets spikes.").handler(this::reset))
+                .subcommand(latency("latest", 2, "The latest spike of each event.").tips(OF_EACH_NODE)
+                        .handler(this::latest))
+                .subcommand(latency("history", 3, "The spikes of one event.").tips(OF_EACH_NODE).handler(this::history))
+                .subcommand(latency("reset", -2, "Forgets spikes.").tips(ALL_NODES).handler(this::reset))
                 .subcommand(latency("histogram", -2, "The distribution of commands' latencies.").since("7.0.0")
+                        .tips(OF_EACH_NODE)
                         .handler(this::histogram))
-                .subcommand(latency("doctor", 2, "Says in words what the spikes mean.").handler(this::doctor))
-                .subcommand(latency("graph", 3, "Draws the spikes of one event.").handler(this::graph))
-                .subcommand(latency("help", 2, "Shows what the subcommands do.")
+                .subcommand(latency("doctor", 2, "Says in words what the spikes mean.").tips(OF_EACH_NODE)
+                        .handler(this::doctor))
+                .subcommand(
+                        latency("graph", 3, "Draws the spikes of one event.").tips(OF_EACH_NODE).handler(this::graph))
+                .subcommand(HelpText.describe("server", "2.8.13")
                         .handler(call -> HelpText.reply(call.reply(), "LATENCY", "DOCTOR",
                                 "    Return a human readable latency analysis report.", "GRAPH <event>",
                                 "    Return an ASCII latency graph for the <event> class.", "HISTORY <event>",
@@ -63,12 +72,12 @@ final class ObservationCommands {
 
     private static CommandSpec.Builder slowlog(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since("2.2.12").flags(ADMIN, LOADING, STALE)
-                .tips("nondeterministic_output").summary(summary);
+                .summary(summary);
     }
 
     private static CommandSpec.Builder latency(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since("2.8.13")
-                .flags(ADMIN, NOSCRIPT, LOADING, STALE).tips("nondeterministic_output").summary(summary);
+                .flags(ADMIN, NOSCRIPT, LOADING, STALE).summary(summary);
     }
 
     private void slowGet(Invocation call) {

@@ -32,6 +32,7 @@ final class ServerCommands {
 
     void register(CommandTable.Builder table) {
         table.add(describe("info").arity(-1).flags(LOADING, STALE).categories("@dangerous")
+                .tips("nondeterministic_output", "request_policy:all_shards", "response_policy:special")
                 .summary("Tells of the server, section by section.").handler(this::info));
         table.add(describe("dbsize").arity(1).flags(READONLY, FAST).categories("@keyspace")
                 .tips("request_policy:all_shards", "response_policy:agg_sum")
@@ -77,7 +78,8 @@ final class ServerCommands {
 
     /** What clients ask of a server that has no replicas, modules and scripts. */
     private void compatibility(CommandTable.Builder table) {
-        table.add(CommandSpec.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING).since("3.0.0")
+        table.add(CommandSpec.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING)
+                .tips("request_policy:all_shards", "response_policy:agg_min").since("3.0.0")
                 .categories("@connection").summary("Waits for replicas: there are none, so it answers 0 at once.")
                 .handler(ServerCommands::await));
         table.add(describe("module").arity(-2).since("4.0.0").complexity("Depends on subcommand.")
@@ -89,6 +91,7 @@ final class ServerCommands {
                 .complexity("Depends on subcommand.").summary("Function libraries: there are none.")
                 .subcommand(CommandSpec.named("flush").group("scripting").arity(-2).flags(WRITE, NOSCRIPT)
                         .since("7.0.0").categories("@scripting").summary("Deletes all libraries: there are none.")
+                        .tips("request_policy:all_shards", "response_policy:all_succeeded")
                         .handler(ServerCommands::functionFlush)));
     }
 

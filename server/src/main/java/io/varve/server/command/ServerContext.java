@@ -40,6 +40,7 @@ public final class ServerContext implements InfoSource {
     private volatile int port;
     private volatile String transport = "";
     private volatile long lastSaveSeconds;
+    private volatile CommandTable commands = CommandTable.builder().build();
     private volatile List<String> commandNames = List.of();
     private final InfoReport report;
 
@@ -189,9 +190,15 @@ public final class ServerContext implements InfoSource {
         return report;
     }
 
+    /** All commands: known once the table is complete, before the first connection. */
+    public CommandTable commands() {
+        return commands;
+    }
+
     /** Told once the table is complete. */
-    void commandNames(List<String> names) {
-        commandNames = List.copyOf(names);
+    void commands(CommandTable complete) {
+        commands = complete;
+        commandNames = complete.all().stream().map(CommandSpec::fullName).toList();
     }
 
     @Override

@@ -28,25 +28,28 @@ final class StringEditCommands {
 
     static void addTo(CommandTable.Builder table) {
         table.add(string("append", 3, "2.0.0", "Adds to the end of a key's string").key(1)
-                .flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::append));
+                .access("RW insert").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::append));
         table.add(string("setrange", 4, "2.2.0", "Overwrites a part of a key's string").key(1)
-                .flags(WRITE, DENYOOM).handler(StringEditCommands::setrange));
-        table.add(string("getrange", 4, "2.4.0", "Answers a part of a key's string").key(1).flags(READONLY)
+                .access("RW update").flags(WRITE, DENYOOM).handler(StringEditCommands::setrange));
+        table.add(string("getrange", 4, "2.4.0", "Answers a part of a key's string").key(1).access("RO access")
+                .flags(READONLY)
                 .complexity("O(N) in the answer").handler(StringEditCommands::getrange));
         table.add(string("substr", 4, "1.0.0", "Answers a part of a key's string, as GETRANGE does").key(1)
-                .flags(READONLY).complexity("O(N) in the answer").handler(StringEditCommands::getrange));
+                .access("RO access").flags(READONLY).complexity("O(N) in the answer")
+                .handler(StringEditCommands::getrange));
         table.add(string("incr", 2, "1.0.0", "Adds one to the number in a key's string").key(1)
-                .flags(WRITE, DENYOOM, FAST).handler(call -> increment(call, 1)));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(call -> increment(call, 1)));
         table.add(string("decr", 2, "1.0.0", "Subtracts one from the number in a key's string").key(1)
-                .flags(WRITE, DENYOOM, FAST).handler(call -> increment(call, -1)));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(call -> increment(call, -1)));
         table.add(string("incrby", 3, "1.0.0", "Adds to the number in a key's string").key(1)
-                .flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::incrby));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::incrby));
         table.add(string("decrby", 3, "1.0.0", "Subtracts from the number in a key's string").key(1)
-                .flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::decrby));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::decrby));
         table.add(string("incrbyfloat", 3, "2.6.0", "Adds to the floating-point number in a key's string").key(1)
-                .flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::incrbyfloat));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::incrbyfloat));
         table.add(string("lcs", -3, "7.0.0", "Finds the longest common subsequence of two strings").keys(1, 2, 1)
-                .flags(READONLY).complexity("O(N*M) in the lengths").handler(LongestCommonSubsequence::run));
+                .access("RO access").flags(READONLY).complexity("O(N*M) in the lengths")
+                .handler(LongestCommonSubsequence::run));
     }
 
     /** Head room for a string that grows: twice its size, so that a row of appends copies each byte twice at most. */

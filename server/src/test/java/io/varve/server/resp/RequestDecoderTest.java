@@ -106,7 +106,6 @@ class RequestDecoderTest {
         private final RequestDecoder decoder = new RequestDecoder(new Runs(), 1 << 24);
         private final Recorder recorder = new Recorder();
         private byte[] kept = new byte[0];
-        private long work;
 
         void piece(byte[] bytes, int from, int to) {
             ByteBuf in = UnpooledByteBufAllocator.DEFAULT.directBuffer(kept.length + to - from + 1);
@@ -125,7 +124,6 @@ class RequestDecoderTest {
             }
             kept = new byte[in.writerIndex() - reached];
             in.getBytes(reached, kept);
-            work += kept.length;
             in.release();
         }
     }

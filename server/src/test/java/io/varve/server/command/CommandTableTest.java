@@ -1,0 +1,129 @@
+package io.varve.server.command;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.varve.server.StubCache;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Every command of the table is described as the reference describes it. Confined to the test's thread. */
+class CommandTableTest {
+    /** Younger than the reference that was asked, or (DEBUG) not told by it. */
+    private static final Set<String> NOT_IN_REFERENCE = Set.of("client|no-touch", "client|setinfo", "debug|help",
+            "debug|object", "debug|set-active-expire", "debug|sleep");
+    private static final Set<String> GROUPS = Set.of("generic", "string", "hash", "connection", "server", "scripting",
+            "transactions", "pubsub");
+
+    private static final CommandTable TABLE = table();
+
+    private static CommandTable table() {
+        ServerConfig config = ServerConfig.defaults().with("maxmemory", "64mb");
+        var cache = StubCache.create(config.cacheConfig());
+        return Families.table(new ServerContext(cache, config, config.cacheConfig().ticker(), _ -> {}));
+    }
+
+    static Stream<CommandSpec> commands() {
+        return TABLE.all().stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void everyCommandIsDocumented(CommandSpec spec) {
+        assertThat(spec.summary()).matches("[A-Z].{9,}").doesNotContain("\n");
+        assertThat(spec.since()).matches("\\d+\\.\\d+\\.\\d+");
+        assertThat(spec.group()).isIn(GROUPS);
+        assertThat(spec.complexity()).isNotBlank();
+        assertThat(spec.arity()).isNotZero();
+        if (spec.parent() != null) {
+            assertThat(Math.abs(spec.arity())).isGreaterThanOrEqualTo(2);
+        }
+        boolean hasKeys = spec.firstKey() > 0 || spec.keyFinder() != null;
+        assertThat(spec.keyUses().isEmpty()).isEqualTo(!hasKeys);
+        assertThat(spec.isWrite() && spec.has(CommandFlag.READONLY)).isFalse();
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void everyCommandIsAsTheReferenceHasIt(CommandSpec spec) {
+        List<String> expected = reference().get(spec.fullName());
+        if (expected == null) {
+            assertThat(NOT_IN_REFERENCE).contains(spec.fullName());
+            return;
+        }
+        assertThat(NOT_IN_REFERENCE).doesNotContain(spec.fullName());
+        assertThat(facts(spec)).isEqualTo(switch (spec.fullName()) {
+            // A password is kept out of the slow log.
+            case "auth" -> changed(expected, 2, flags -> flags.add("skip_slowlog"));
+            // 7.2 has it so: a script may wait, and does not block.
+            case "wait" -> changed(changed(expected, 2, flags -> {
+                flags.remove("noscript");
+                flags.add("blocking");
+            }), 6, categories -> categories.add("@blocking"));
+            default -> expected;
+        });
+    }
+
+    @Test
+    void theReferenceNamesNoCommandThatIsMissing() {
+        assertThat(commands().map(CommandSpec::fullName)).containsAll(reference().keySet());
+    }
+
+    private static List<String> changed(List<String> facts, int which,
+            java.util.function.Consumer<Set<String>> change) {
+        Set<String> words = new TreeSet<>(List.of(facts.get(which).split(",")));
+        change.accept(words);
+        List<String> changed = new ArrayList<>(facts);
+        changed.set(which, String.join(",", words));
+        return changed;
+    }
+
+    private static List<String> facts(CommandSpec spec) {
+        return List.of(spec.fullName(), Integer.toString(spec.arity()),
+                sorted(spec.flags().stream().map(CommandFlag::redisName)), Integer.toString(spec.firstKey()),
+                Integer.toString(spec.lastKey()), Integer.toString(spec.keyStep()), sorted(spec.categories().stream()),
+                orDash(String.join("|", spec.tips())),
+                orDash(spec.keyUses().stream().map(use -> String.join(",", use.flags()) + "@" + use.firstKey() + ":"
+                        + use.lastKey() + ":" + use.keyStep()).collect(Collectors.joining(" "))));
+    }
+
+    private static String sorted(Stream<String> words) {
+        return orDash(words.sorted().collect(Collectors.joining(",")));
+    }
+
+    private static String orDash(String text) {
+        return text.isEmpty() ? "-" : text;
+    }
+
+    private static Map<String, List<String>> reference() {
+        var file = Objects.requireNonNull(CommandTableTest.class.getResourceAsStream("reference-commands.tsv"));
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8))) {
+            Map<String, List<String>> facts = new LinkedHashMap<>();
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (!line.startsWith("#")) {
+                    List<String> fields = List.of(line.split("\t"));
+                    facts.put(fields.getFirst(), fields);
+                }
+            }
+            return facts;
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+}
