@@ -3,6 +3,7 @@ package io.varve.experiments;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.experiments.definition.ExperimentFiles;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A short experiment from end to end against a real redis-server, in seconds. Confined to the test's thread. */
+/** A short experiment from end to end against Varve inside this process and a real redis-server, in seconds. Confined to the test's thread. */
 final class RunIT {
     private static final String DEFINITION = """
             name: short
@@ -32,19 +33,20 @@ final class RunIT {
             workloads:
               a: {readproportion: "0.5", updateproportion: "0.5", requestdistribution: zipfian}
             sizes:
-              tiny: {records: 200, seconds: 3, rate: 200}
+              tiny: {records: 200, loaded: 150, seconds: 3, rate: 200}
             configurations:
+              wheel: {server: varve, group: wheel, settings: {expire-algorithm: wheel}}
               Redis: {server: redis, group: Redis, settings: {}}
             baselines: [Redis]
             scales:
-              quick: {about: "SCALED: seconds", embedded: false, workloads: [a], sizes: [tiny], ttls: [[1, 2]], threads: [2], configurations: [Redis]}
+              quick: {about: "SCALED: seconds", embedded: true, maxmemory: 64mb, workloads: [a], sizes: [tiny], ttls: [[1, 2]], threads: [2], configurations: [wheel, Redis]}
             """;
 
     @TempDir
     private Path directory;
 
     @Test
-    void aRunWritesEverythingDownAndResumeDoesNotDoItAgain() throws IOException {
+    void runsWriteEverythingDownAndResumeDoesNotDoThemAgain() throws IOException {
         Files.writeString(directory.resolve("short.yaml"), DEFINITION);
         Plan plan = Plan.of(new ExperimentFiles(directory).read("short"), "quick", Filters.NONE);
         RunFiles files = new RunFiles(directory.resolve("out"));
@@ -52,10 +54,35 @@ final class RunIT {
 
         assertThat(matrix.run()).isZero();
 
-        RunSpec run = plan.runs().getFirst();
+        assertThat(plan.runs()).hasSize(2);
+        for (RunSpec run : plan.runs()) {
+            isWhole(files, run);
+        }
+        assertThat(files.read(plan.runs().getFirst()).orElseThrow().serverVersion()).startsWith("Varve ");
+        assertThat(files.read(plan.runs().getLast()).orElseThrow().serverVersion()).startsWith("Redis ");
+        for (String name : List.of("summary.csv", "summary.json", "report.html",
+                "memory_" + plan.runs().getFirst().cell() + ".png")) {
+            assertThat(files.directory().resolve(name)).isNotEmptyFile();
+        }
+
+        List<String> startedAt = startedAt(plan, files);
+        assertThat(matrix.run()).isZero();
+        assertThat(startedAt(plan, files)).isEqualTo(startedAt);
+    }
+
+    private static List<String> startedAt(Plan plan, RunFiles files) throws IOException {
+        List<String> times = new ArrayList<>();
+        for (RunSpec run : plan.runs()) {
+            times.add(files.read(run).orElseThrow().startedAt());
+        }
+        return times;
+    }
+
+    private static void isWhole(RunFiles files, RunSpec run) throws IOException {
         RunRecord record = files.read(run).orElseThrow();
+        assertThat(record.faults()).isEmpty();
         assertThat(record.outcome()).isEqualTo(Outcome.OK);
-        assertThat(record.serverVersion()).startsWith("Redis ");
+        assertThat(record.measured()).containsEntry("operations", 600.0);
         List<Sample> samples = files.samples(run);
         assertThat(samples).hasSizeGreaterThan(3);
         assertThat(samples.stream().mapToLong(Sample::keys).max().orElse(0)).isPositive();
@@ -63,12 +90,5 @@ final class RunIT {
         for (String name : List.of(RunFiles.YCSB_TXT, RunFiles.LATENCY_HGRM, "run.json")) {
             assertThat(files.of(run).resolve(name)).isNotEmptyFile();
         }
-        for (String name : List.of("summary.csv", "summary.json", "report.html", "memory_" + run.cell() + ".png")) {
-            assertThat(files.directory().resolve(name)).isNotEmptyFile();
-        }
-
-        String startedAt = record.startedAt();
-        assertThat(matrix.run()).isZero();
-        assertThat(files.read(run).orElseThrow().startedAt()).isEqualTo(startedAt);
     }
 }

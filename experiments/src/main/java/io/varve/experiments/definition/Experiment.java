@@ -43,17 +43,25 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * How much load. With {@code seconds} a run is bounded by time, and {@code rate} makes the operations fit; with
      * {@code operations} it is as fast as the server lets it be.
      *
-     * @param records      items loaded first
+     * @param records      items that the load chooses from; those of our own loader, all written first
+     * @param loaded       how many of them YCSB loads first; 0 is all. A load of less than what is alive later keeps the
+     *                     peak of memory out of the load phase, where nothing has expired on any server
      * @param loadRate     their rate in operations a second; 0 is as fast as possible
      * @param operations   operations after the load, if {@code seconds} is 0
      * @param seconds      duration of the operations
      * @param rate         operations a second during {@code seconds}
      * @param probeSeconds how long the same mix runs unthrottled at the end, after memory has been recorded; 0 is never
      */
-    public record Size(long records, int loadRate, long operations, int seconds, int rate, int probeSeconds) {
+    public record Size(long records, long loaded, int loadRate, long operations, int seconds, int rate,
+            int probeSeconds) {
         /** Operations of the measured phase. */
         public long operationCount() {
             return seconds > 0 ? (long) seconds * rate : operations;
+        }
+
+        /** Operations of the load phase. */
+        public long loadCount() {
+            return loaded > 0 ? loaded : records;
         }
     }
 
@@ -77,13 +85,15 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      *
      * @param about          one sentence: what is scaled, and how
      * @param embedded       Varve runs inside this process
+     * @param maxmemory      the servers' limit instead of the experiment's: Varve's segments grow with it
      * @param workloads      names
      * @param sizes          names
      * @param ttls           sets of TTLs in seconds
      * @param threads        client threads
      * @param configurations names
      */
-    public record Scale(String about, boolean embedded, List<String> workloads, List<String> sizes,
+    public record Scale(String about, boolean embedded, @Nullable String maxmemory, List<String> workloads,
+            List<String> sizes,
             List<List<Integer>> ttls, List<Integer> threads, List<String> configurations) {}
 
     /**

@@ -109,6 +109,12 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return wanted;
     }
 
+    /** The servers' limit, in redis.conf syntax. */
+    public String maxmemory() {
+        String own = scale.maxmemory();
+        return own == null ? experiment.maxmemory() : own;
+    }
+
     public Size size(RunSpec run) {
         Size size = experiment.sizes().get(run.size());
         if (size == null) {
@@ -131,7 +137,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return switch (experiment.kind()) {
             case YCSB -> {
                 long fast = (long) ASSUMED_RATE_PER_THREAD * run.threads();
-                long load = size.records() / (size.loadRate() > 0 ? size.loadRate() : fast);
+                long load = size.loadCount() / (size.loadRate() > 0 ? size.loadRate() : fast);
                 long operations = size.seconds() > 0 ? size.seconds() : size.operations() / fast;
                 yield load + operations + run.maxTtlSeconds() + size.probeSeconds() + OVERHEAD_SECONDS;
             }

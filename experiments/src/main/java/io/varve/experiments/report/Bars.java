@@ -44,7 +44,16 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
      * @param spread    in percent
      * @param published null if nothing is printed
      */
-    record Bar(String column, String baseline, Spread spread, @Nullable Published published) {}
+    record Bar(String column, String baseline, Spread spread, @Nullable Published published) {
+        /** Where the bar begins: a single value stands on zero. */
+        double from() {
+            return spread.count() == 1 ? Math.min(0, spread.mean()) : spread.min();
+        }
+
+        double to() {
+            return spread.count() == 1 ? Math.max(0, spread.mean()) : spread.max();
+        }
+    }
 
     /** All figures for which something was measured. */
     static List<Bars> of(Plan plan, Summary summary) {

@@ -154,6 +154,7 @@ final class Page {
         json.put("columns", bars.columns());
         json.put("panels", bars.panels().stream().map(panel -> {
             Map<String, Object> one = new LinkedHashMap<>();
+            one.put("metric", panel.metric());
             one.put("title", panel.title());
             one.put("bars", panel.bars().stream().map(Page::bar).toList());
             return one;
@@ -167,6 +168,8 @@ final class Page {
         json.put("baseline", bar.baseline());
         json.put("color", Palette.html(bar.baseline()));
         json.put("spread", bar.spread());
+        json.put("from", bar.from());
+        json.put("to", bar.to());
         Published published = bar.published();
         if (published != null) {
             json.put("published", published);

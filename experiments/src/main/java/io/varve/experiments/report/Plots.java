@@ -18,6 +18,7 @@ import java.util.Set;
 import javax.imageio.ImageIO;
 
 import io.varve.experiments.definition.Experiment.Published;
+import org.knowm.xchart.AnnotationText;
 import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
@@ -35,8 +36,9 @@ final class Plots {
     private static final Color INK = new Color(0x1f2328);
     private static final Color GRID = new Color(0xe4e7eb);
     private static final Color PUBLISHED = new Color(0xd9c7a0);
-    private static final float BAR_WIDTH = 16f;
-    private static final float PUBLISHED_WIDTH = 34f;
+    private static final float BAR_WIDTH = 20f;
+    private static final double MIN_SPAN_PERCENT = 10;
+    private static final float PUBLISHED_WIDTH = 64f;
 
     private final Path directory;
 
@@ -81,7 +83,13 @@ final class Plots {
                 "", "%");
         chart.getStyler().setXAxisMin(-0.6);
         chart.getStyler().setXAxisMax(bars.columns().size() - 0.4);
-        chart.getStyler().setXAxisTicksVisible(false); // the columns are named below, from left to right
+        chart.getStyler().setXAxisTicksVisible(false); // XChart would put them where it likes; ours are written below
+        double[] axis = axis(panel);
+        chart.getStyler().setYAxisMin(axis[0]);
+        chart.getStyler().setYAxisMax(axis[1]);
+        for (int column = 0; column < bars.columns().size(); column++) {
+            write(chart, bars.columns().get(column), column, axis[0] + (axis[1] - axis[0]) * 0.035);
+        }
         int next = 0;
         Set<String> named = new HashSet<>();
         List<String> shown = new ArrayList<>();
@@ -95,16 +103,18 @@ final class Plots {
                 vertical(chart, named, "published (paper)", next++, column, bottom, top, PUBLISHED, PUBLISHED_WIDTH);
             }
         }
+        long baselines = panel.bars().stream().map(Bars.Bar::baseline).distinct().count();
         for (Bars.Bar bar : panel.bars()) {
-            double x = bars.columns().indexOf(bar.column()) + (bar.baseline().equals("Redis") ? 0.16 : -0.16);
+            double x = bars.columns().indexOf(bar.column())
+                    + (baselines < 2 ? 0 : bar.baseline().equals("Redis") ? 0.18 : -0.18);
             Color color = Palette.color(bar.baseline());
-            vertical(chart, named, "measured vs " + bar.baseline(), next++, x, bar.spread().min(), bar.spread().max(),
-                    color,
-                    BAR_WIDTH);
-            XYSeries mean = chart.addSeries("mean" + next++, new double[] {x}, new double[] {bar.spread().mean()});
+            vertical(chart, named, "measured vs " + bar.baseline(), next++, x, bar.from(), bar.to(), color, BAR_WIDTH);
+            double value = bar.spread().mean();
+            XYSeries mean = chart.addSeries("mean" + next++, new double[] {x}, new double[] {value});
             mean.setShowInLegend(false);
             mean.setMarker(SeriesMarkers.DIAMOND);
             mean.setMarkerColor(INK);
+            write(chart, String.format(Locale.ROOT, "%.1f", value), x, bar.to() + (axis[1] - axis[0]) * 0.04);
         }
         XYSeries zero = chart.addSeries("zero", new double[] {-0.6, bars.columns().size() - 0.4}, new double[] {0, 0});
         zero.setLineColor(INK);
@@ -112,6 +122,27 @@ final class Plots {
         zero.setMarker(SeriesMarkers.NONE);
         zero.setShowInLegend(false);
         return chart;
+    }
+
+    /** Least and greatest value shown: zero, everything measured and published, and room for the words. */
+    private static double[] axis(Bars.Panel panel) {
+        double least = 0;
+        double most = 0;
+        for (Bars.Bar bar : panel.bars()) {
+            least = Math.min(least, bar.from());
+            most = Math.max(most, bar.to());
+            Published published = bar.published();
+            if (published != null) {
+                least = Math.min(least, first(published.min(), published.mean(), published.max()));
+                most = Math.max(most, first(published.max(), published.mean(), published.min()));
+            }
+        }
+        double room = Math.max(MIN_SPAN_PERCENT, most - least) * 0.12;
+        return new double[] {least - room, most + room};
+    }
+
+    private static void write(XYChart chart, String text, double x, double y) {
+        chart.addAnnotation(new AnnotationText(text, x, y, false));
     }
 
     private static double first(@org.jspecify.annotations.Nullable Double... candidates) {
@@ -126,7 +157,7 @@ final class Plots {
     private static void vertical(XYChart chart, Set<String> named, String name, int number, double x, double bottom,
             double top,
             Color color, float width) {
-        double least = Math.max(top, bottom + 0.4); // so that a range of one value is still seen
+        double least = Math.max(top, bottom + 0.3); // so that a range of nothing is still seen
         boolean known = !named.add(name);
         XYSeries series = chart.addSeries(known ? name + "#" + number : name, new double[] {x, x},
                 new double[] {bottom, least});
@@ -159,6 +190,8 @@ final class Plots {
         styler.setAxisTitleFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
         styler.setAxisTickLabelsFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
         styler.setAxisTickMarksColor(GRID);
+        styler.setAnnotationTextFont(new Font(Font.SANS_SERIF, Font.BOLD, 12));
+        styler.setAnnotationTextFontColor(INK);
         styler.setLegendFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
         styler.setLegendBorderColor(Color.WHITE);
         styler.setLegendBackgroundColor(Color.WHITE);

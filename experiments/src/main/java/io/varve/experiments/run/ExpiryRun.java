@@ -240,7 +240,7 @@ final class ExpiryRun {
                     samplesOverLimit, 0));
             context.checks.add(Check.atMost("DBSIZE after the last TTL", dbsize, 0));
             context.checks.add(Check.atMost("used_memory above where it started, bytes (1 % of maxmemory)",
-                    used - usedBefore, ByteSizes.parse(context.plan.experiment().maxmemory()) / 100.0));
+                    used - usedBefore, ByteSizes.parse(context.plan.maxmemory()) / 100.0));
         }
     }
 }

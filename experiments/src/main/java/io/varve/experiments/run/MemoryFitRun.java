@@ -78,7 +78,7 @@ final class MemoryFitRun {
         if (monitor == null || monitor.samples().isEmpty()) {
             return;
         }
-        long maxmemory = ByteSizes.parse(context.plan.experiment().maxmemory());
+        long maxmemory = ByteSizes.parse(context.plan.maxmemory());
         long over = Long.parseLong(workload.getOrDefault("limit-rss-over-maxmemory-mb", "256")) << 20;
         context.checks.add(Check.atMost("peak resident bytes (maxmemory and " + (over >> 20) + " MB)",
                 monitor.samples().stream().mapToLong(Sample::usedMemoryRss).max().orElse(0), maxmemory + over));

@@ -48,7 +48,7 @@ public final class Runner {
         Configuration configuration = plan.configuration(run);
         String startedAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         RunRecord record = null;
-        try (Target target = targets.open(configuration, plan.scale().embedded(), plan.experiment().maxmemory(),
+        try (Target target = targets.open(configuration, plan.scale().embedded(), plan.maxmemory(),
                 pinning.server(), directory)) {
             record = measure(new RunContext(plan, run, directory, target, pinning, stop), configuration, startedAt);
         } catch (IOException e) {

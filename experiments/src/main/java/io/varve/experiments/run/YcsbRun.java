@@ -65,8 +65,11 @@ final class YcsbRun {
     }
 
     private void load() throws IOException {
-        YcsbOutput output = ycsb.run("load", client("-load", size.loadRate()), context.load, context.stop);
-        judge("load", output, size.records());
+        Map<String, String> properties = new LinkedHashMap<>(context.load);
+        // Not for the operations: there YCSB takes it for the key space.
+        properties.put("insertcount", String.valueOf(size.loadCount()));
+        YcsbOutput output = ycsb.run("load", client("-load", size.loadRate()), properties, context.stop);
+        judge("load", output, size.loadCount());
         context.measured.put("load_throughput_ops", output.number("OVERALL Throughput(ops/sec)"));
     }
 

@@ -37,10 +37,10 @@ final class PlanTest {
     }
 
     @Test
-    void smallEndsWithin90MinutesAndEveryRunCrossesTwoMaximumTtls() {
+    void smallEndsWithin50MinutesAndEveryRunCrossesTwoMaximumTtls() {
         Plan plan = Plan.of(BUCKET_EXPIRY, "small", Filters.NONE);
         assertThat(plan.runs()).hasSize(15);
-        assertThat(plan.estimateSeconds(plan.runs(), 1)).isLessThan(60 * 60);
+        assertThat(plan.estimateSeconds(plan.runs(), 1)).isLessThan(50 * 60);
         assertThat(plan.runs()).allSatisfy(
                 run -> assertThat(plan.size(run).seconds()).isGreaterThanOrEqualTo(2 * run.maxTtlSeconds()));
     }
