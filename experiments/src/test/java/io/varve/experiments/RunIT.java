@@ -82,7 +82,8 @@ final class RunIT {
         RunRecord record = files.read(run).orElseThrow();
         assertThat(record.faults()).isEmpty();
         assertThat(record.outcome()).isEqualTo(Outcome.OK);
-        assertThat(record.measured()).containsEntry("operations", 600.0);
+        assertThat(record.number("operations")).isPositive();
+        assertThat(record.number("peak_keys")).as("a part of the records is loaded").isGreaterThanOrEqualTo(100);
         List<Sample> samples = files.samples(run);
         assertThat(samples).hasSizeGreaterThan(3);
         assertThat(samples.stream().mapToLong(Sample::keys).max().orElse(0)).isPositive();

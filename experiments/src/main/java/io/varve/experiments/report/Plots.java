@@ -37,6 +37,7 @@ final class Plots {
     private static final Color GRID = new Color(0xe4e7eb);
     private static final Color PUBLISHED = new Color(0xd9c7a0);
     private static final float BAR_WIDTH = 20f;
+    private static final float LEGEND_WIDTH = 14f;
     private static final double MIN_SPAN_PERCENT = 10;
     private static final float PUBLISHED_WIDTH = 64f;
 
@@ -158,13 +159,18 @@ final class Plots {
             double top,
             Color color, float width) {
         double least = Math.max(top, bottom + 0.3); // so that a range of nothing is still seen
-        boolean known = !named.add(name);
-        XYSeries series = chart.addSeries(known ? name + "#" + number : name, new double[] {x, x},
-                new double[] {bottom, least});
+        XYSeries series = chart.addSeries(name + "#" + number, new double[] {x, x}, new double[] {bottom, least});
+        paint(series, color, width);
+        series.setShowInLegend(false);
+        if (named.add(name)) { // the legend draws a line as wide as the series: it gets one of its own
+            paint(chart.addSeries(name, new double[] {x, x}, new double[] {bottom, bottom}), color, LEGEND_WIDTH);
+        }
+    }
+
+    private static void paint(XYSeries series, Color color, float width) {
         series.setLineColor(color);
         series.setLineStyle(new BasicStroke(width, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER));
         series.setMarker(SeriesMarkers.NONE);
-        series.setShowInLegend(!known);
     }
 
     private static BasicStroke solid(float width) {

@@ -26,6 +26,8 @@ final class YcsbRun {
     private static final String BINDING = "io.varve.ycsb.VarveClient";
     /** Beyond the duration of a time-bounded phase: a JVM's start. Who is too slow for the rate is cut off, and told so. */
     private static final int GRACE_SECONDS = 3;
+    /** So long after the last TTL a sample is due for certain. */
+    private static final int SAMPLE_SECONDS = 1;
     private static final double MAX_SHORTFALL_PERCENT = 5;
 
     /** More operations a second than YCSB can do; YCSB sizes its key space by the count, so it is not simply huge. */
@@ -46,7 +48,7 @@ final class YcsbRun {
         Files.deleteIfExists(context.directory.resolve(RunFiles.YCSB_TXT));
         context.phase("load", this::load);
         context.phase("operations", this::operations);
-        context.phase("wait", () -> context.pause(context.run.maxTtlSeconds() * 1000L));
+        context.phase("wait", () -> context.pause((context.run.maxTtlSeconds() + SAMPLE_SECONDS) * 1000L));
     }
 
     /** After the memory has been recorded: the same mix as fast as it goes. */
