@@ -216,9 +216,13 @@ public final class SegmentPool implements AutoCloseable {
         return base + ((long) Location.segment(location) << segmentShift) + Location.offset(location);
     }
 
-    /** Whether a location, which may be garbage read without a lock, points into the reserved address space. */
+    /**
+     * Whether a location, which may be garbage read without a lock, points into the reserved address space: an offset
+     * that no segment has could lead beyond the last.
+     */
     public boolean holds(long location) {
-        return Long.compareUnsigned(location >>> Location.OFFSET_BITS, maxSegments) < 0;
+        return Long.compareUnsigned(location >>> Location.OFFSET_BITS, maxSegments) < 0
+                && Location.offset(location) < segmentBytes;
     }
 
     /** What is known of a segment that was handed out once. */

@@ -40,6 +40,15 @@ class SegmentPoolTest {
     }
 
     @Test
+    void garbageIsNotFollowed() {
+        assertThat(pool.holds(Location.of(39, SIZE - 1))).isTrue();
+        assertThat(pool.holds(Location.of(40, 0))).isFalse();
+        assertThat(pool.holds(Location.of(39, SIZE))).as("an offset that no segment has").isFalse();
+        assertThat(pool.holds(Location.of(39, Location.MAX_OFFSET))).isFalse();
+        assertThat(pool.holds(Location.NONE)).isFalse();
+    }
+
+    @Test
     void refusedByTheBudget() {
         take(20);
         assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
