@@ -37,15 +37,17 @@ final class InMemoryCache implements Cache {
     private final ShardRouter router;
     private final Maintenance maintenance;
     private final Room room;
+    private final Reclaimer reclaimer;
     private volatile CacheConfig config;
 
-    private InMemoryCache(CacheConfig config, ShardContext context, Shard[] shards, Room room) {
+    private InMemoryCache(CacheConfig config, ShardContext context, Shard[] shards) {
         this.config = config;
         this.context = context;
         this.shards = shards;
         this.router = new ShardRouter(shards.length);
-        this.room = room;
-        this.maintenance = new Maintenance(context, shards, room, config);
+        this.reclaimer = new Reclaimer(context, shards);
+        this.room = new Room(context, shards, reclaimer);
+        this.maintenance = new Maintenance(context, shards, room, reclaimer, config);
     }
 
     static InMemoryCache open(CacheConfig asked) {
@@ -67,7 +69,7 @@ final class InMemoryCache implements Cache {
             shards[i] = new Shard(i, context, config.heads(), growLoad(i, shardCount), config.expireAlgorithm(),
                     config.expireBaseMillis(), config.expireBuckets());
         }
-        return new InMemoryCache(config, context, shards, new Room(context, shards));
+        return new InMemoryCache(config, context, shards);
     }
 
     private static int shardsForThisMachine() {
@@ -86,6 +88,15 @@ final class InMemoryCache implements Cache {
             throw new IllegalArgumentException("maxmemory " + config.maxMemoryBytes() + ": at least " + least
                     + " bytes are needed for two segments of " + segmentBytes + " bytes in each of " + shardCount
                     + " shards; lower segment-size or shards, or raise maxmemory");
+        }
+    }
+
+    /** Beyond its address space the pool would refuse what the limit allows. */
+    private void requireAddressSpace(CacheConfig wanted) {
+        long most = (long) context.pool().maxSegments() * context.pool().segmentBytes();
+        if (wanted.maxMemoryBytes() > most) {
+            throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + most
+                    + " bytes of address space were reserved at start; start with a larger maxmemory");
         }
     }
 
@@ -161,7 +172,7 @@ final class InMemoryCache implements Cache {
     public void flush(int database) {
         while (!underAllLocks(() -> context.databases().detach(database))) {
             // More flushes in flight than physical databases: this one helps to finish the others.
-            maintenance.reclaimSlice();
+            reclaimer.reclaimSlice();
         }
     }
 
@@ -288,6 +299,7 @@ final class InMemoryCache implements Cache {
                     "databases, shards, segment-size, heads and the expiry algorithm with its buckets are fixed at start");
         }
         requireRoomForHeads(wanted, wanted.shards(), wanted.segmentSizeBytes());
+        requireAddressSpace(wanted);
         context.policies(wanted.evictionPolicy(), wanted.evictionSamples(), wanted.cleanerPolicy());
         context.budget().limit(wanted.maxMemoryBytes());
         maintenance.reconfigure(wanted);

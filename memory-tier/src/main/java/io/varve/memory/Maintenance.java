@@ -3,7 +3,6 @@ package io.varve.memory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 
@@ -18,7 +17,6 @@ final class Maintenance {
     private static final long SLICE_NANOS = 200_000;
     private static final long EXPIRY_SHARE = 4;
     private static final int REHASH_BUCKETS = 64;
-    private static final int RECLAIM_BUCKETS = 64;
     /** Without pressure a segment is worth cleaning when this share of it is dead... */
     private static final double IDLE_DEAD_SHARE = 0.25;
     /** ... and free segments' pages go back to the system this long after they were freed. */
@@ -27,21 +25,18 @@ final class Maintenance {
     private final ShardContext context;
     private final Shard[] shards;
     private final Room room;
+    private final Reclaimer reclaimer;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private final AtomicLong limitedCycles = new AtomicLong();
-    /**
-     * Held by the thread that reclaims flushed databases: else two could find one finished, and the later would declare
-     * done what had been attached, filled and flushed again in between. Taken before any shard's lock.
-     */
-    private final Object reclaimLock = new Object();
     private long nextCycleNanos;
     private long nextTrimNanos;
 
-    Maintenance(ShardContext context, Shard[] shards, Room room, CacheConfig config) {
+    Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, CacheConfig config) {
         this.context = context;
         this.shards = shards;
         this.room = room;
+        this.reclaimer = reclaimer;
         this.nextCycleNanos = context.ticker().nanoTime();
         this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
         reconfigure(config);
@@ -71,7 +66,7 @@ final class Maintenance {
             }
         }
         boolean more = rehashSlice();
-        more |= reclaimSlice();
+        more |= reclaimer.reclaimSlice();
         more |= cleanSlice();
         trim();
         return more ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
@@ -127,49 +122,6 @@ final class Maintenance {
             }
         }
         return more;
-    }
-
-    /** Reclaims a part of the databases that were flushed; true if there is more. Any thread may help. */
-    boolean reclaimSlice() {
-        Databases databases = context.databases();
-        boolean more = false;
-        synchronized (reclaimLock) {
-            for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-                if (databases.reclaiming(physical)) {
-                    more |= !reclaim(physical);
-                }
-            }
-        }
-        return more;
-    }
-
-    private boolean reclaim(int physical) {
-        boolean done = true;
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                done &= shard.reclaimSlice(physical, RECLAIM_BUCKETS);
-            } finally {
-                shard.unlock();
-            }
-        }
-        if (done) {
-            finishReclaim(physical);
-        }
-        return done;
-    }
-
-    private void finishReclaim(int physical) {
-        for (Shard shard : shards) {
-            shard.lock();
-        }
-        try {
-            context.databases().reclaimed(physical);
-        } finally {
-            for (Shard shard : shards) {
-                shard.unlock();
-            }
-        }
     }
 
     /** Keeps a reserve ahead of the writers, and cleans what is worth it. */

@@ -18,21 +18,37 @@ final class Room {
     /** How long one hold of a shard's lock may last, ns. */
     private static final long SLICE_NANOS = 200_000;
     private static final int SEGMENTS_TO_MOVE_TO = 2;
+    /** What is kept uncharged for what is no segment: a few slabs of time buckets, index tables as they begin. */
+    private static final long UNSEGMENTED_BYTES = 64 << 10;
 
     private final ShardContext context;
     private final Shard[] shards;
+    private final Reclaimer reclaimer;
     private final AtomicInteger turn = new AtomicInteger();
 
-    Room(ShardContext context, Shard[] shards) {
+    Room(ShardContext context, Shard[] shards, Reclaimer reclaimer) {
         this.context = context;
         this.shards = shards;
+        this.reclaimer = reclaimer;
     }
 
     /** Whether {@code bytes} more can be written for certain; makes room as the policy allows. */
     boolean admit(long bytes) {
+        boolean refused = context.refusedBytes().get() != 0;
         // Free segments are not looked at as long as the budget alone has room: their count is behind a lock.
-        boolean roomy = context.budget().leftBytes() - reserveBytes() >= bytes || leftBytes() >= bytes;
-        return roomy && context.refusedBytes().get() == 0 || makeRoom(bytes);
+        if (!refused && context.budget().leftBytes() - reserveBytes() >= bytes) {
+            return true;
+        }
+        if (bytes > context.budget().limitBytes() - reserveBytes()) {
+            // It could evict everything and would not fit all the same.
+            return false;
+        }
+        long wanted = bytes + context.takeRefusedBytes();
+        if (leftBytes() < wanted && !makeRoom(wanted) && leftBytes() < bytes) {
+            return false;
+        }
+        uncharge(wanted - bytes + (bytes >= context.largeThresholdBytes() ? bytes : 0));
+        return true;
     }
 
     /** Bytes that can still be written, beyond the reserve; negative when the reserve is being used. */
@@ -49,19 +65,33 @@ final class Room {
     }
 
     /**
-     * Cleans and evicts, shard by shard, until there is room.
+     * Free segments stay charged, because the next segment is taken from them. A large run, an index table or a slab of
+     * time buckets is not, so enough of them are given back.
+     */
+    private void uncharge(long bytes) {
+        long missing = Math.max(bytes, UNSEGMENTED_BYTES) - context.budget().leftBytes();
+        if (missing > 0) {
+            context.pool().giveBack(missing);
+        }
+    }
+
+    /**
+     * Reclaims what was flushed, then cleans and evicts, shard by shard, until there is room.
      *
      * @return false if a whole round over the shards gained nothing
      */
-    private boolean makeRoom(long bytes) {
-        long wanted = bytes + context.takeRefusedBytes();
+    private boolean makeRoom(long wanted) {
+        while (leftBytes() < wanted && reclaimer.reclaimSlice()) {
+            // Each slice is work done: there is an end to it.
+            Thread.onSpinWait();
+        }
         long now = context.ticker().wallMillis();
         int fruitless = 0;
         while (leftBytes() < wanted) {
             if (gain(now)) {
                 fruitless = 0;
             } else if (++fruitless >= shards.length) {
-                return leftBytes() >= bytes;
+                return false;
             }
         }
         return true;

@@ -43,6 +43,8 @@ public final class Index {
     /** The first home bucket of the current table that is not moved yet. */
     private long rehashAt;
     private long size;
+    /** The bytes of the table that the index needs and was refused last. */
+    private long refusedBytes;
 
     /** What the last successful find found: table, home bucket, and a slot's bucket or, if that is 0, a node. */
     private IndexTable foundTable;
@@ -161,6 +163,16 @@ public final class Index {
     /** The slots of all tables; the overflow is not among them. */
     public long slots() {
         return current.slots() + (target == null ? 0 : target.slots());
+    }
+
+    /**
+     * The bytes of a table that was refused since the last call, or 0. The index goes on without it, with longer searches,
+     * until its overflow finds no memory either: whoever can make room should.
+     */
+    public long takeRefusedBytes() {
+        long bytes = refusedBytes;
+        refusedBytes = 0;
+        return bytes;
     }
 
     public boolean rehashing() {
@@ -419,6 +431,7 @@ public final class Index {
     private boolean startRehash(long buckets) {
         IndexTable opened = IndexTable.open(buckets, regions, budget, growLoad);
         if (opened == null) {
+            refusedBytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
             return false;
         }
         rehashAt = 0;

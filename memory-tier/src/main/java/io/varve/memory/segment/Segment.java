@@ -36,6 +36,8 @@ final class Segment {
     private long writtenAtSum;
     private long lastAppendMillis;
     private long sealOrder;
+    /** Whether it was sealed before it was full, so that what is unused of it is worth gaining. */
+    private boolean closedEarly;
 
     Segment(int id) {
         this.id = id;
@@ -108,9 +110,21 @@ final class Segment {
         empty();
     }
 
-    void seal(long order) {
+    /**
+     * @param early before it was full
+     */
+    void seal(long order, boolean early) {
         state = state.seal();
         sealOrder = order;
+        closedEarly = early;
+    }
+
+    /**
+     * What moving its live items to another segment gains: its dead bytes; and what is unused at its end, unless the next
+     * item did not fit there, because then the same items leave as much unused wherever they are put.
+     */
+    int reclaimableBytes(int segmentBytes) {
+        return (closedEarly ? segmentBytes : usedBytes) - liveBytes;
     }
 
     void beginClean() {

@@ -139,7 +139,7 @@ public final class Segments {
         }
         Segment old = heads[headClass];
         if (old != null) {
-            old.seal(seals++);
+            old.seal(seals++, false);
         } else if (headClass != DEFAULT_CLASS) {
             ownHeads++;
             throughDefaultBytes[headClass] = 0;
@@ -355,22 +355,23 @@ public final class Segments {
             head.free();
             pool.free(head.id());
         } else {
-            head.seal(seals++);
+            head.seal(seals++, true);
         }
     }
 
     /**
      * The sealed segment whose cleaning is worth most.
      *
-     * @param minimumDeadBytes only one where cleaning gains at least so much (what does not live of its whole size)
+     * @param minimumGainBytes only one where cleaning gains at least so much
      * @return its id, or {@link SegmentPool#NONE}
      */
-    public int mostProfitable(CleanerPolicy policy, long nowMillis, int minimumDeadBytes) {
+    public int mostProfitable(CleanerPolicy policy, long nowMillis, int minimumGainBytes) {
         int best = SegmentPool.NONE;
         double bestProfit = Double.NEGATIVE_INFINITY;
         for (int i = 0; i < ownedCount; i++) {
             Segment segment = requireOwned(i);
-            if (segment.state() != SegmentState.SEALED || segmentBytes - segment.liveBytes() < minimumDeadBytes) {
+            if (segment.state() != SegmentState.SEALED
+                    || segment.reclaimableBytes(segmentBytes) < minimumGainBytes) {
                 continue;
             }
             double profit = CleaningProfit.of(policy, segment.liveBytes(), segmentBytes,
@@ -517,6 +518,11 @@ public final class Segments {
 
     public int liveItems(int segmentId) {
         return ownedById(segmentId).liveItems();
+    }
+
+    /** What cleaning a sealed segment gains: its dead bytes, and what is unused of one that was closed before its time. */
+    public int reclaimableBytes(int segmentId) {
+        return ownedById(segmentId).reclaimableBytes(segmentBytes);
     }
 
     /** u: live bytes over the size of a segment. */

@@ -44,6 +44,9 @@ public final class Shard {
     public static final double INDEX_LOAD_STAGGER = 0.12;
     /** A value may lie in place of a larger one if it wastes no more than this many bytes or half of them. */
     private static final int SLACK_BYTES = 32;
+    /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */
+    private static final int RECLAIM_BUCKETS = 256;
+    private static final int BUCKETS_PER_CLOCK = 8;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final int number;
@@ -298,7 +301,7 @@ public final class Shard {
         long expireAt = Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
         long location = item.location();
         if (!ItemLayout.hasExpiryFields(item.address()) && expireAt != Item.NEVER) {
-            location = withExpiryFields(key, item, nowMillis);
+            location = withExpiryFields(key, item, expireAt, nowMillis);
         }
         changeExpiry(location, address(location), expireAt, nowMillis);
         look(item, location, address(location));
@@ -413,7 +416,7 @@ public final class Shard {
             if (found != Index.NONE) {
                 index(physical).replaceFound(made);
             } else {
-                indexForWriting(physical).insert(key.hash(), made);
+                insert(indexForWriting(physical), key.hash(), made);
             }
         } catch (CacheFullException full) {
             context.refusedBytes.addAndGet(context.pool.segmentBytes());
@@ -431,6 +434,14 @@ public final class Shard {
         }
     }
 
+    private void insert(Index index, long hash, long location) {
+        index.insert(hash, location);
+        long refused = index.takeRefusedBytes();
+        if (refused > 0 && context.evictionPolicy.evicts()) {
+            context.refusedBytes.addAndGet(refused);
+        }
+    }
+
     /** Lets a moved copy take over index slot and expiry entry of the item it was made from. */
     private void replace(Key key, long old, long made) {
         long oldAddress = address(old);
@@ -445,8 +456,11 @@ public final class Shard {
         discard(old, oldAddress);
     }
 
-    /** Makes room for the ten bytes of expiry fields: at the tail of an open head in place, else by a copy. */
-    private long withExpiryFields(Key key, Item item, long nowMillis) {
+    /**
+     * Makes room for the ten bytes of expiry fields: at the tail of an open head in place, else by a copy, which goes to
+     * the head for its lifetime.
+     */
+    private long withExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
         long location = item.location();
         long address = item.address();
         int size = ItemLayout.size(address);
@@ -458,10 +472,9 @@ public final class Shard {
             return location;
         }
         long made = make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(),
-                item.encoding(), item.valueLength(), item.capacity(), ItemLayout.MAX_EXPIRE_AT_MILLIS,
-                ItemLayout.access(address), nowMillis);
+                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.access(address), nowMillis);
         long madeAddress = address(made);
-        segments.expiryChanged(made, ItemLayout.MAX_EXPIRE_AT_MILLIS, Item.NEVER, nowMillis);
+        segments.expiryChanged(made, expireAt, Item.NEVER, nowMillis);
         ItemLayout.expireAtMillis(madeAddress, Item.NEVER);
         Memory.copy(item.valueAddress(), ItemLayout.valueAddress(madeAddress), item.valueLength());
         replace(key, location, made);
@@ -476,7 +489,7 @@ public final class Shard {
         }
         int physical = ItemLayout.database(address);
         if (old == Item.NEVER) {
-            ItemLayout.expiryEntry(address, expiry.add(location, expireAt, nowMillis));
+            ItemLayout.expiryEntry(address, enter(location, expireAt, nowMillis));
             expiringItems[physical]++;
         } else if (expireAt == Item.NEVER) {
             expiry.remove(ItemLayout.expiryEntry(address), old);
@@ -487,6 +500,15 @@ public final class Shard {
         }
         ItemLayout.expireAtMillis(address, expireAt);
         segments.expiryChanged(location, old, expireAt, nowMillis);
+    }
+
+    private int enter(long location, long expireAt, long nowMillis) {
+        try {
+            return expiry.add(location, expireAt, nowMillis);
+        } catch (CacheFullException full) {
+            context.refusedBytes.addAndGet(context.pool.segmentBytes());
+            throw full;
+        }
     }
 
     /**
@@ -522,6 +544,19 @@ public final class Shard {
         assert removed : "the index has lost " + location;
         evicted++;
         letGo(location, address, physical, Change.EVICTED, true);
+    }
+
+    /** Whether the item's database was flushed. */
+    boolean isDetached(long address) {
+        return context.databases.logical(ItemLayout.database(address)) == Databases.DETACHED;
+    }
+
+    /** Lets an item of a flushed database go that the cleaner came upon. */
+    void reclaim(long location, long address) {
+        int physical = ItemLayout.database(address);
+        boolean removed = index(physical).remove(verifier.hashOf(location), location);
+        assert removed : "the index has lost " + location;
+        letGo(location, address, physical, Change.DELETED, false);
     }
 
     /** Reclaims a live but expired item that the cleaner came upon. */
@@ -670,17 +705,20 @@ public final class Shard {
     }
 
     /**
-     * Reclaims items of a detached database, at most {@code buckets} home buckets of them.
+     * Reclaims items of a detached database until the deadline, at least those of a few home buckets.
      *
      * @return whether nothing of it is left in this shard
      */
-    public boolean reclaimSlice(int physical, int buckets) {
+    public boolean reclaimSlice(int physical, long deadlineNanos) {
         Index index = indexes[physical];
         if (index == null) {
             return true;
         }
         long cursor = reclaimCursor[physical];
-        for (int i = 0; i < buckets && index.size() > 0; i++) {
+        for (int i = 0; i < RECLAIM_BUCKETS && index.size() > 0; i++) {
+            if (i > 0 && i % BUCKETS_PER_CLOCK == 0 && context.ticker().nanoTime() - deadlineNanos >= 0) {
+                break;
+            }
             doomedCount = 0;
             // What does not fit is met again: the scan goes round until the index is empty.
             cursor = index.scan(cursor, this::doom);

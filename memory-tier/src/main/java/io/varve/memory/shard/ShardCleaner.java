@@ -32,6 +32,10 @@ public final class ShardCleaner {
     /** How many items of a candidate segment are looked at to estimate its share past the line. */
     private static final int PROBES = 16;
     private static final int CANDIDATES = 4;
+    /** A segment is not emptied for less than this share of it: what moves would cost more than it brings. */
+    private static final double LEAST_GAIN = 1.0 / 32;
+    /** How many items go one by one in a slice. */
+    private static final int SCATTERED = 16;
     /** The clock is read once for so many items walked. */
     private static final int ITEMS_PER_CLOCK = 8;
 
@@ -43,6 +47,8 @@ public final class ShardCleaner {
     private int segment = NONE;
     private long cursor;
     private boolean evicting;
+    /** Whether this slice may evict what finds no room to move to. */
+    private boolean mayEvict;
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
 
     private long segmentsCleaned;
@@ -62,10 +68,22 @@ public final class ShardCleaner {
      * @return false if nothing can be gained from this shard
      */
     public boolean pressureSlice(long nowMillis, long deadlineNanos) {
-        if (segment == NONE && !beginUnderPressure(nowMillis)) {
-            return evictLarge();
+        follow(context.evictionPolicy);
+        mayEvict = policy.evicts();
+        if (segment != NONE || clean(mayEvict ? Ranking.worstShare(context.evictionSamples) : LEAST_GAIN, nowMillis)) {
+            return walk(nowMillis, deadlineNanos);
         }
-        return walk(nowMillis, deadlineNanos);
+        if (!mayEvict) {
+            return false;
+        }
+        boolean drawn = drawLine(nowMillis);
+        if (drawn && largeTurn() && evictLarge(nowMillis)) {
+            return true;
+        }
+        if (drawn && beginEvicting(nowMillis) || clean(LEAST_GAIN, nowMillis)) {
+            return walk(nowMillis, deadlineNanos);
+        }
+        return drawn && evictScattered(nowMillis);
     }
 
     /**
@@ -74,15 +92,9 @@ public final class ShardCleaner {
      * @return false if there is none
      */
     public boolean compactSlice(long nowMillis, long deadlineNanos, double deadShare) {
-        if (segment == NONE) {
-            int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis,
-                    (int) (context.pool.segmentBytes() * deadShare));
-            if (candidate == NONE) {
-                return false;
-            }
-            begin(candidate, false);
-        }
-        return walk(nowMillis, deadlineNanos);
+        follow(context.evictionPolicy);
+        mayEvict = false;
+        return (segment != NONE || clean(deadShare, nowMillis)) && walk(nowMillis, deadlineNanos);
     }
 
     /** Whether a segment is half done. */
@@ -90,22 +102,31 @@ public final class ShardCleaner {
         return segment != NONE;
     }
 
-    private boolean beginUnderPressure(long nowMillis) {
-        policy = context.evictionPolicy;
-        int segmentBytes = context.pool.segmentBytes();
-        double worthMoving = policy.evicts() ? Ranking.worstShare(context.evictionSamples) : 1.0 / 32;
-        int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis, (int) (segmentBytes * worthMoving));
-        if (candidate != NONE) {
-            begin(candidate, false);
-            return true;
+    /** The policy may change at any time; the line was drawn through scores of the one before. */
+    private void follow(EvictionPolicy now) {
+        if (policy != now) {
+            policy = now;
+            evicting = false;
         }
-        if (!policy.evicts() || !drawLine(nowMillis)) {
+    }
+
+    /** Begins to clean a segment of which at least this share is gained; false if there is none. */
+    private boolean clean(double leastShare, long nowMillis) {
+        int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis,
+                (int) (context.pool.segmentBytes() * leastShare));
+        if (candidate == NONE) {
             return false;
         }
+        begin(candidate, false);
+        return true;
+    }
+
+    /** Begins to evict from the segment that loses most by it; false if none would lose anything to speak of. */
+    private boolean beginEvicting(long nowMillis) {
         if (segments.oldestSealed() == NONE && segments.closeHeads() == 0) {
             return false;
         }
-        candidate = mostPastTheLine(nowMillis);
+        int candidate = mostPastTheLine(nowMillis);
         if (candidate == NONE) {
             return false;
         }
@@ -151,6 +172,10 @@ public final class ShardCleaner {
 
     /** Moves, evicts or reclaims one live item; false if there was no room to move it to and it may not go. */
     private boolean dispose(long location, long address, int size, long nowMillis) {
+        if (shard.isDetached(address)) {
+            shard.reclaim(location, address);
+            return true;
+        }
         long expireAt = ItemLayout.expireAtMillis(address);
         if (Shard.isPast(expireAt, nowMillis)) {
             shard.expireNow(location, address);
@@ -165,7 +190,7 @@ public final class ShardCleaner {
             bytesMoved += size;
             return true;
         } catch (CacheFullException full) {
-            if (policy.evicts() && mayGo(expireAt)) {
+            if (mayEvict && mayGo(expireAt)) {
                 shard.evict(location, address);
                 return true;
             }
@@ -185,7 +210,7 @@ public final class ShardCleaner {
     private boolean drawLine(long nowMillis) {
         ranking.begin();
         for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE; tries++) {
-            long location = policy.onlyVolatile() ? shard.sampleExpiring() : shard.sampleAny();
+            long location = sample();
             if (location == Index.NONE) {
                 break;
             }
@@ -200,7 +225,7 @@ public final class ShardCleaner {
     /** Of a few candidates the segment of which the largest share would be freed. */
     private int mostPastTheLine(long nowMillis) {
         int best = NONE;
-        double bestShare = 0;
+        double bestShare = LEAST_GAIN;
         for (int i = 0; i < CANDIDATES; i++) {
             int candidate = switch (i) {
                 case 0 -> segments.oldestSealed();
@@ -218,7 +243,7 @@ public final class ShardCleaner {
         return best;
     }
 
-    /** The share of the segment that would be freed: dead, or past the line by a look at its first live items. */
+    /** The share of the segment that would be gained: dead, or past the line by a look at its first live items. */
     private double estimateFreed(int candidate, long nowMillis) {
         int looked = 0;
         int going = 0;
@@ -227,34 +252,68 @@ public final class ShardCleaner {
             long address = shard.address(at);
             long expireAt = ItemLayout.expireAtMillis(address);
             looked++;
-            if (mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
+            if (Shard.isPast(expireAt, nowMillis)
+                    || mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
                 going++;
             }
             at = segments.nextLive(candidate, segments.after(at));
         }
-        double live = (double) segments.liveBytes(candidate) / context.pool.segmentBytes();
-        return looked == 0 ? 1.0 : 1.0 - live * (looked - going) / looked;
+        double gone = looked == 0 ? 0 : (double) segments.liveBytes(candidate) * going / looked;
+        return (segments.reclaimableBytes(candidate) + gone) / context.pool.segmentBytes();
     }
 
-    /** Where no segment is left to gain from, large items may be: each frees its run at once. */
-    private boolean evictLarge() {
-        if (!policy.evicts() || shard.largeCount() == 0) {
-            return false;
-        }
+    /** Whether a large item is to go rather than a segment's: as likely as their share of the bytes. */
+    private boolean largeTurn() {
+        long largeBytes = segments.largeBytes();
+        return largeBytes > 0 && Long.remainderUnsigned(shard.nextRandom(), segments.usedBytes()) < largeBytes;
+    }
+
+    /** Evicts a large item past the line, which frees its run at once; false if a sample holds none. */
+    private boolean evictLarge(long nowMillis) {
         for (int tries = 0; tries < 4 * Ranking.SAMPLE; tries++) {
-            long location = policy.onlyVolatile() ? shard.sampleExpiring() : shard.sampleAny();
+            long location = sample();
             if (location == Index.NONE) {
                 return false;
             }
-            if (Location.isLarge(location)) {
-                long address = shard.address(location);
-                if (mayGo(ItemLayout.expireAtMillis(address))) {
-                    shard.evict(location, address);
-                    return true;
-                }
+            if (Location.isLarge(location) && evictIfPastTheLine(location, nowMillis)) {
+                return true;
             }
         }
         return false;
+    }
+
+    /**
+     * What is past the line lies too thinly for any segment, or is large: it goes one by one, and leaves dead bytes for
+     * the cleaner.
+     */
+    private boolean evictScattered(long nowMillis) {
+        int gone = 0;
+        for (int tries = 0; tries < 2 * Ranking.SAMPLE && gone < SCATTERED; tries++) {
+            long location = sample();
+            if (location == Index.NONE) {
+                break;
+            }
+            gone += evictIfPastTheLine(location, nowMillis) ? 1 : 0;
+        }
+        return gone > 0;
+    }
+
+    private boolean evictIfPastTheLine(long location, long nowMillis) {
+        long address = shard.address(location);
+        if (shard.isDetached(address)) {
+            shard.reclaim(location, address);
+            return true;
+        }
+        if (!ranking.goes(score(address, ItemLayout.expireAtMillis(address), nowMillis))) {
+            return false;
+        }
+        shard.evict(location, address);
+        return true;
+    }
+
+    /** An item that may go, drawn at random. */
+    private long sample() {
+        return policy.onlyVolatile() ? shard.sampleExpiring() : shard.sampleAny();
     }
 
     void addTo(ShardTotals totals) {

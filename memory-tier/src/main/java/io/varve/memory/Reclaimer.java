@@ -1,0 +1,69 @@
+package io.varve.memory;
+
+import io.varve.memory.shard.Databases;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+
+/**
+ * Lets the items of flushed databases go, in slices. Many threads, one at a time: maintenance, and whoever needs the
+ * room or a free physical database at once.
+ */
+final class Reclaimer {
+    private static final long SLICE_NANOS = 200_000;
+
+    private final ShardContext context;
+    private final Shard[] shards;
+    /**
+     * Held by the thread that reclaims: else two could find a database finished, and the later would declare done what had
+     * been attached, filled and flushed again in between. Taken before any shard's lock.
+     */
+    private final Object lock = new Object();
+
+    Reclaimer(ShardContext context, Shard[] shards) {
+        this.context = context;
+        this.shards = shards;
+    }
+
+    /** Reclaims a part of the databases that were flushed; true if there is more. */
+    boolean reclaimSlice() {
+        Databases databases = context.databases();
+        boolean more = false;
+        synchronized (lock) {
+            for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+                if (databases.reclaiming(physical)) {
+                    more |= !reclaim(physical);
+                }
+            }
+        }
+        return more;
+    }
+
+    private boolean reclaim(int physical) {
+        boolean done = true;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                done &= shard.reclaimSlice(physical, context.ticker().nanoTime() + SLICE_NANOS);
+            } finally {
+                shard.unlock();
+            }
+        }
+        if (done) {
+            finish(physical);
+        }
+        return done;
+    }
+
+    private void finish(int physical) {
+        for (Shard shard : shards) {
+            shard.lock();
+        }
+        try {
+            context.databases().reclaimed(physical);
+        } finally {
+            for (Shard shard : shards) {
+                shard.unlock();
+            }
+        }
+    }
+}

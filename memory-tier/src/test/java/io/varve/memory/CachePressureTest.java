@@ -1,0 +1,272 @@
+package io.varve.memory;
+
+import java.util.concurrent.TimeUnit;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ValueRun;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What happens at the limit, in the corners that random operations seldom reach. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class CachePressureTest {
+    private static final int MIB = 1 << 20;
+    /** What a small item takes at most beside its value. */
+    private static final int OVERHEAD = 64;
+
+    private final ManualTicker ticker = new ManualTicker();
+
+    private CacheFixture open(EvictionPolicy policy, int maxMemoryBytes) {
+        return new CacheFixture(Cache.open(CacheConfig.defaults(maxMemoryBytes).withShards(2)
+                .withSegmentSizeBytes(4096).withHeads(2).withEvictionPolicy(policy).withHashSeed(7)
+                .withTicker(ticker)));
+    }
+
+    private static byte[] key(int i) {
+        return CacheFixture.bytes("key" + i);
+    }
+
+    /** Writes keys until one is not admitted; returns how many were. */
+    private static int fill(CacheFixture fixture, int database, int valueBytes) {
+        int i = 0;
+        while (fixture.cache.admit(valueBytes + OVERHEAD)) {
+            fixture.set(database, key(i), new byte[valueBytes], Item.NEVER);
+            i++;
+        }
+        return i;
+    }
+
+    private static void write(CacheFixture fixture, int i, int valueBytes, long expireAtMillis) {
+        assertThat(fixture.cache.admit(valueBytes + OVERHEAD)).as("admission of key %s", i).isTrue();
+        fixture.set(0, key(i), new byte[valueBytes], expireAtMillis);
+    }
+
+    /** Four such values fill a segment but for a sixth, which no cleaning can gain. */
+    @Test
+    void whatFitsIntoNoSegmentIsNotCleanedForEver() {
+        try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, MIB)) {
+            int stored = fill(fixture, 0, 850);
+            assertThat(stored).isBetween(700, 1100);
+            for (int i = 0; i < stored; i++) {
+                assertThat(fixture.get(0, key(i))).hasSize(850);
+            }
+        }
+    }
+
+    /** The same with many samples, which make little dead enough to be cleaned. */
+    @Test
+    void whatFitsIntoNoSegmentIsNotCleanedInsteadOfEvicting() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, MIB)) {
+            fixture.cache.reconfigure(fixture.cache.config().withEvictionSamples(20));
+            for (int i = 0; i < 5000; i++) {
+                write(fixture, i, 850, Item.NEVER);
+            }
+            assertThat(fixture.cache.stats().items()).isGreaterThan(500);
+        }
+    }
+
+    @Test
+    void coldLargeItemsGoBeforeAFewHotSmallOnes() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 2 * MIB)) {
+            int hot = 20;
+            for (int i = 0; i < hot; i++) {
+                write(fixture, i, 10, Item.NEVER);
+            }
+            for (int i = hot; i < 3000; i++) {
+                ticker.advanceMillis(1000);
+                write(fixture, i, 3000, Item.NEVER);
+                fixture.get(0, key(i % hot));
+            }
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(2000);
+            for (int i = 0; i < hot; i++) {
+                assertThat(fixture.get(0, key(i))).as("hot key %s", i).isNotNull();
+            }
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    @Test
+    void ofManyLastingItemsTheFewVolatileGo() {
+        try (CacheFixture fixture = open(EvictionPolicy.VOLATILE_LRU, MIB)) {
+            int lasting = 7000;
+            for (int i = 0; i < lasting; i++) {
+                write(fixture, i, 80, i % 20 == 0 ? ticker.wallMillis() + 1_000_000 : Item.NEVER);
+            }
+            for (int i = lasting; i < lasting + 20_000; i++) {
+                write(fixture, i, 80, ticker.wallMillis() + 1_000_000);
+            }
+            for (int i = 0; i < lasting; i++) {
+                if (i % 20 != 0) {
+                    assertThat(fixture.get(0, key(i))).as("lasting key %s", i).isNotNull();
+                }
+            }
+            assertThat(fixture.cache.stats().bytesMoved()).isLessThan(40L * MIB);
+        }
+    }
+
+    @Test
+    void withoutVolatileItemsAVolatilePolicyRefuses() {
+        try (CacheFixture fixture = open(EvictionPolicy.VOLATILE_TTL, MIB)) {
+            int stored = fill(fixture, 0, 80);
+            assertThat(stored).isGreaterThan(6000);
+            assertThat(fixture.cache.stats().evicted()).isZero();
+            assertThat(fixture.cache.admit(100)).isFalse();
+            assertThat(fixture.cache.maintain()).isNotZero();
+        }
+    }
+
+    /** Segments that were freed stay charged, so what is no segment would find no room beside them. */
+    @Test
+    void whatEvictionFreesServesLargeValuesToo() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_RANDOM, 2 * MIB)) {
+            for (int round = 0; round < 20; round++) {
+                for (int i = 0; i < 4000; i++) {
+                    write(fixture, round * 4000 + i, 400, Item.NEVER);
+                }
+                ValueRun run = fixture.cache.newRun(200, 300_000);
+                assertThat(run).as("round %s", round).isNotNull();
+                run.release();
+            }
+        }
+    }
+
+    @Test
+    void whatEvictionFreesServesTimeBucketsToo() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_RANDOM, MIB)) {
+            for (int i = 0; i < 8000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            for (int i = 0; i < 50_000; i++) {
+                write(fixture, i, 10, ticker.wallMillis() + 100_000);
+            }
+            assertThat(fixture.cache.stats().expiringItems()).isGreaterThan(5000);
+        }
+    }
+
+    /** Items grow smaller and so more: the index must grow although all memory is taken. */
+    @Test
+    void whatEvictionFreesServesTheIndexToo() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_RANDOM, 4 * MIB)) {
+            for (int i = 0; i < 8000; i++) {
+                write(fixture, i, 900, Item.NEVER);
+            }
+            for (int i = 0; i < 200_000; i++) {
+                write(fixture, i, 1, Item.NEVER);
+            }
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().items()).isGreaterThan(70_000);
+            assertThat(fixture.cache.stats().indexLoadFactor()).isLessThan(0.9);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatWasFlushedMakesRoomAtOnce() {
+        try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, MIB)) {
+            fill(fixture, 0, 100);
+            fixture.cache.flush(0);
+            write(fixture, 1, 100, Item.NEVER);
+            assertThat(fixture.cache.size(0)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatWasFlushedGoesBeforeWhatLives() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, MIB)) {
+            for (int i = 0; i < 3000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            for (int i = 0; i < 3000; i++) {
+                fixture.set(1, key(i), new byte[100], Item.NEVER);
+            }
+            fixture.cache.flush(1);
+            for (int i = 3000; i < 5000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            assertThat(fixture.cache.size(0)).isEqualTo(5000);
+            assertThat(fixture.cache.stats().evicted()).isZero();
+        }
+    }
+
+    @Test
+    void nothingIsEvictedOnceThePolicyForbidsIt() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 2 * MIB)) {
+            for (int i = 0; i < 20_000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            fixture.cache.reconfigure(fixture.cache.config().withEvictionPolicy(EvictionPolicy.NOEVICTION)
+                    .withMaxMemoryBytes(MIB));
+            fixture.cache.resetStats();
+            for (int i = 0; i < 20_000; i += 2) {
+                fixture.delete(0, key(i));
+            }
+            long left = fixture.cache.size(0);
+            fixture.maintainFully();
+            fixture.cache.admit(1000);
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().evicted()).isZero();
+            assertThat(fixture.cache.size(0)).isEqualTo(left);
+        }
+    }
+
+    @Test
+    void whatCanNeverFitEvictsNothing() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, MIB)) {
+            for (int i = 0; i < 3000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            assertThat(fixture.cache.newRun(200, 64 * MIB)).isNull();
+            assertThat(fixture.cache.size(0)).isEqualTo(3000);
+        }
+    }
+
+    @Test
+    void aLoweredLimitIsReachedByMaintenance() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 4 * MIB)) {
+            for (int i = 0; i < 25_000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(2 * MIB));
+            for (int second = 0; second < 5; second++) {
+                fixture.maintainFully();
+                ticker.advanceMillis(1100);
+            }
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(2 * MIB);
+            assertThat(fixture.cache.size(0)).isGreaterThan(5000);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    @Test
+    void aLimitBeyondTheAddressSpaceIsRefused() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, MIB)) {
+            CacheConfig config = fixture.cache.config();
+            assertThatThrownBy(() -> fixture.cache.reconfigure(config.withMaxMemoryBytes(1L << 40)))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("maxmemory");
+            fixture.cache.reconfigure(config.withMaxMemoryBytes(1L << 30));
+        }
+    }
+
+    @Test
+    void allThatWasChargedComesBack() {
+        try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 4 * MIB)) {
+            for (int i = 0; i < 10_000; i++) {
+                write(fixture, i, i % 50 == 0 ? 5000 : 100, i % 3 == 0 ? ticker.wallMillis() + 50_000 : Item.NEVER);
+            }
+            fixture.cache.flushAll();
+            for (int second = 0; second < 130; second++) {
+                fixture.maintainFully();
+                ticker.advanceMillis(1100);
+            }
+            fixture.maintainFully();
+            // Four free segments stay, so that the next writes find them warm.
+            assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(4 * 4096);
+            assertThat(fixture.cache.stats().datasetBytes()).isZero();
+        }
+    }
+}
