@@ -21,6 +21,9 @@ final class Room {
     /** What is kept uncharged for what is no segment: a few slabs of time buckets, index tables as they begin. */
     private static final long UNSEGMENTED_BYTES = 64 << 10;
 
+    /** What was refused may be a table that is out of proportion: at most this part of maxmemory is freed for it. */
+    private static final int MOST_PART_FOR_REFUSED = 4;
+
     private final ShardContext context;
     private final Shard[] shards;
     private final Reclaimer reclaimer;
@@ -43,7 +46,8 @@ final class Room {
             // It could evict everything and would not fit all the same.
             return false;
         }
-        long wanted = bytes + context.takeRefusedBytes();
+        long wanted = bytes
+                + Math.min(context.takeRefusedBytes(), context.budget().limitBytes() / MOST_PART_FOR_REFUSED);
         if (leftBytes() < wanted && !makeRoom(wanted) && leftBytes() < bytes) {
             return false;
         }

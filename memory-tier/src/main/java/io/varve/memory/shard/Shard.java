@@ -438,7 +438,8 @@ public final class Shard {
         index.insert(hash, location);
         long refused = index.takeRefusedBytes();
         if (refused > 0 && context.evictionPolicy.evicts()) {
-            context.refusedBytes.addAndGet(refused);
+            // Not added: the next insert asks for the same table again.
+            context.refusedBytes.accumulateAndGet(refused, Math::max);
         }
     }
 
