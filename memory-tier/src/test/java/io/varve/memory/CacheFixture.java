@@ -8,6 +8,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,17 @@ public final class CacheFixture implements AutoCloseable {
         session.lock(key);
         try {
             session.set(key, item, ItemType.STRING, 0, valueBuffer, value.length, expireAtMillis);
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    void putRun(int database, byte[] name, ValueRun run, long expireAtMillis) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            session.putRun(key, item, run, 0, expireAtMillis);
         } finally {
             session.unlock(key);
         }

@@ -12,6 +12,7 @@ import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.CleanerPolicy;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,8 @@ final class CacheModelTest {
 
     private final ManualTicker ticker = new ManualTicker();
     private final Map<Name, Value> model = new HashMap<>();
+    private boolean reconfigures;
+    private boolean evictionAllowed;
 
     @ParameterizedTest
     @CsvSource({"WHEEL, NOEVICTION, 1", "WHEEL, NOEVICTION, 2", "BUCKET, NOEVICTION, 3", "RANDOM, NOEVICTION, 4",
@@ -51,7 +54,13 @@ final class CacheModelTest {
                 .withExpireAlgorithm(algorithm)
                 .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker);
         Cache cache = Cache.open(config);
+        // Half of the runs keep the policy they are about.
+        reconfigures = seed % 2 == 0;
+        evictionAllowed = policy.evicts();
         cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {
+            if (change == Change.EVICTED) {
+                assertThat(evictionAllowed).as("eviction under NOEVICTION").isTrue();
+            }
             if (change == Change.EVICTED && database >= 0) {
                 model.remove(new Name(database, text(Memory.toArray(keyAddress, keyLength))));
             }
@@ -92,7 +101,14 @@ final class CacheModelTest {
                 assertThat(there).as(where).isEqualTo(model.remove(name) != null);
             }
             case 14, 15 -> expire(fixture, random, name, where);
-            case 16, 17 -> resize(fixture, random, name, where);
+            case 16 -> resize(fixture, random, name, where);
+            case 17 -> {
+                if (random.nextInt(4) == 0) {
+                    writeRun(fixture, random, name, where);
+                } else {
+                    resize(fixture, random, name, where);
+                }
+            }
             case 18 -> {
                 ticker.advanceMillis(random.nextInt(120));
                 fixture.cache.maintain();
@@ -114,7 +130,112 @@ final class CacheModelTest {
             }
             case 2 -> fixture.maintainFully();
             case 3 -> ticker.advanceMillis(random.nextLong(200_000));
+            case 4, 5 -> reconfigure(fixture, random);
+            case 6, 7 -> scanUnderWrites(fixture, random, database);
+            case 8 -> {
+                // More than there are physical databases for, so that flushing has to reclaim.
+                for (int i = 0; i < 40; i++) {
+                    int flushed = random.nextInt(DATABASES);
+                    fixture.cache.flush(flushed);
+                    model.keySet().removeIf(name -> name.database == flushed);
+                    write(fixture, random, new Name(flushed, "k" + i), Item.NEVER);
+                }
+            }
+            case 9, 10, 11, 12 -> pick(fixture, database);
             default -> fixture.cache.maintain();
+        }
+    }
+
+    /** Limit, policy and samples change while the store is in use; under NOEVICTION nothing may be evicted. */
+    private void reconfigure(CacheFixture fixture, SplittableRandom random) {
+        CacheConfig config = fixture.cache.config();
+        EvictionPolicy policy = config.evictionPolicy();
+        if (reconfigures) {
+            EvictionPolicy[] policies = EvictionPolicy.values();
+            policy = random.nextInt(3) == 0 ? EvictionPolicy.NOEVICTION : policies[random.nextInt(policies.length)];
+        }
+        evictionAllowed = policy.evicts();
+        fixture.cache.reconfigure(config.withEvictionPolicy(policy).withEvictionSamples(1 + random.nextInt(20))
+                .withMaxMemoryBytes((1 << 20) + random.nextInt(2 << 20)));
+    }
+
+    /** What is there throughout is visited, with keys written, deleted, moved and the tables rehashed in between. */
+    private void scanUnderWrites(CacheFixture fixture, SplittableRandom random, int database) {
+        fixture.now();
+        Set<String> throughout = new HashSet<>();
+        model.forEach((name, value) -> {
+            if (name.database == database && value.expireAtMillis == Item.NEVER) {
+                throughout.add(name.key);
+            }
+        });
+        Set<String> seen = new HashSet<>();
+        int count = 1 + random.nextInt(30);
+        long cursor = 0;
+        do {
+            cursor = fixture.session.scan(database, cursor, count,
+                    visited -> seen.add(text(Memory.toArray(visited.keyAddress(), visited.keyLength()))));
+            for (int i = random.nextInt(12); i > 0; i--) {
+                Name name = new Name(database, "k" + random.nextInt(400));
+                forget(name, ticker.wallMillis());
+                if (random.nextBoolean()) {
+                    write(fixture, random, name, Item.NEVER);
+                } else {
+                    assertThat(fixture.delete(database, CacheFixture.bytes(name.key)))
+                            .isEqualTo(model.remove(name) != null);
+                    throughout.remove(name.key);
+                }
+            }
+            fixture.cache.maintain();
+        } while (cursor != 0);
+        throughout.removeIf(key -> !model.containsKey(new Name(database, key)));
+        assertThat(seen).containsAll(throughout);
+    }
+
+    private void pick(CacheFixture fixture, int database) {
+        fixture.now();
+        String[] picked = {null};
+        boolean any = fixture.session.random(database,
+                visited -> picked[0] = text(Memory.toArray(visited.keyAddress(), visited.keyLength())));
+        if (any) {
+            Name name = new Name(database, picked[0]);
+            forget(name, ticker.wallMillis());
+            assertThat(model).containsKey(name);
+        }
+    }
+
+    /** A large value in a run of its own; now and then the run is held while the key gets another value. */
+    private void writeRun(CacheFixture fixture, SplittableRandom random, Name name, String where) {
+        byte[] value = new byte[fixture.cache.runThresholdBytes() + random.nextInt(20_000)];
+        random.nextBytes(value);
+        byte[] key = CacheFixture.bytes(name.key);
+        ValueRun run = fixture.cache.newRun(fixture.session.headRoom(key.length), value.length);
+        if (run == null) {
+            return;
+        }
+        Memory.copy(value, 0, run.address(), value.length);
+        boolean hold = random.nextInt(3) == 0;
+        if (hold) {
+            run.retain();
+        }
+        long expireAt = random.nextBoolean() ? Item.NEVER : ticker.wallMillis() + 1 + random.nextInt(3000);
+        try {
+            fixture.putRun(name.database, key, run, expireAt);
+            model.put(name, new Value(value, expireAt));
+        } catch (CacheFullException full) {
+            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+        }
+        if (hold) {
+            switch (random.nextInt(4)) {
+                case 0 -> write(fixture, random, name, Item.NEVER);
+                case 1 -> resize(fixture, random, name, where);
+                case 2 -> expire(fixture, random, name, where);
+                default -> {
+                    fixture.delete(name.database, key);
+                    model.remove(name);
+                }
+            }
+            assertThat(Memory.toArray(run.address(), value.length)).as(where).isEqualTo(value);
+            run.release();
         }
     }
 
