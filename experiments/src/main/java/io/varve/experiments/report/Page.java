@@ -94,6 +94,7 @@ final class Page {
         row.put("color", Palette.html(run.run().configuration()));
         row.put("outcome", run.outcome());
         row.put("faults", run.faults());
+        row.put("fellShort", run.fellShort());
         row.put("version", run.serverVersion());
         row.put("startedBy", run.startedBy());
         row.put("measured", run.measured());

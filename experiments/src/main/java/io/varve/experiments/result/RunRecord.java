@@ -31,6 +31,14 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
         Map<String, String> settings, Map<String, String> load, Map<String, String> machine, List<Phase> phases,
         Map<String, Double> measured, List<Check> checks) {
 
+    /** The check that a throttled run got the load that the others got; without it, memory is not comparable. */
+    public static final String SAME_LOAD = "operations that the throttled load fell short of its plan, %";
+
+    /** Whether the run got less load than planned, because machine or server did not keep up. */
+    public boolean fellShort() {
+        return checks.stream().anyMatch(check -> check.what().equals(SAME_LOAD) && !check.held());
+    }
+
     /** How a run ended. */
     public enum Outcome {
         OK, FAILED, INTERRUPTED

@@ -152,6 +152,11 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
                         check.held() ? "held" : "NOT HELD", check.what(), check.value(), check.limit()));
             }
         }
+        if (runs.stream().anyMatch(RunRecord::fellShort)) {
+            text.append(
+                    "\nSome runs got less load than planned: machine or server did not keep up. Less load means less "
+                            + "memory, so do not\nquote the comparisons with them; run again on a machine with nothing else to do.\n");
+        }
         return text.append('\n').toString();
     }
 

@@ -204,13 +204,16 @@ final class ExpiryRun {
 
     private String countOnce(RespConnection connection) throws IOException {
         synchronized (lock) {
+            long asked = System.currentTimeMillis();
             long dbsize = Long.parseLong(connection.call("DBSIZE"));
             long now = System.currentTimeMillis();
             long server = ServerInfo.parse(connection.call("INFO")).number("expired_unreclaimed_items").orElse(-1);
             long alive = ledger.aliveAt(now);
             // The server's own count is exact; DBSIZE less the living is off by what expires while it is asked.
             long dead = server >= 0 ? server : Math.max(0, dbsize - alive);
-            long limit = ledger.expiredWithin(System.currentTimeMillis(), limitWindowMillis);
+            // The count was taken between asking and now: what had just expired at either moment is allowed.
+            long answered = System.currentTimeMillis();
+            long limit = ledger.expiredWithin(answered, limitWindowMillis + answered - asked);
             samples++;
             peakDead = Math.max(peakDead, dead);
             if (dbsize > 0) {
