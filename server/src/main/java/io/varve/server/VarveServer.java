@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.varve.memory.Cache;
+import io.varve.server.admin.LogLevel;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Families;
 import io.varve.server.command.ServerContext;
@@ -40,6 +41,10 @@ public final class VarveServer implements AutoCloseable {
 
     static VarveServer start(ServerConfig config, Cache cache) throws IOException {
         CountDownLatch shutdown = new CountDownLatch(1);
+        if (!config.text("loglevel").equals(ServerConfig.defaults().text("loglevel"))) {
+            // A program that embeds the server and says nothing keeps its own level.
+            LogLevel.apply(config.text("loglevel"));
+        }
         try {
             ServerContext server = new ServerContext(cache, config, cache.config().ticker(),
                     _ -> shutdown.countDown());

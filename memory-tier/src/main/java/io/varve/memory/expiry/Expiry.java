@@ -37,6 +37,9 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     /** What {@link #sample} answers when there is no entry. */
     public static final long NONE = -1;
 
+    /** What an entry takes in a full chunk, rounded up. */
+    public static final int BYTES_PER_ENTRY = Math.ceilDiv(ChunkLayout.BYTES, ChunkLayout.SLOTS);
+
     /** Steps of work between two readings of the clock: 16 items let go cost a few microseconds. */
     private static final int STEPS_PER_READING = 16;
 

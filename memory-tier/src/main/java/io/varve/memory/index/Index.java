@@ -160,6 +160,15 @@ public final class Index {
         return current.bytes() + (target == null ? 0 : target.bytes());
     }
 
+    /**
+     * The bytes that an item takes in a table filled as it is on average: between half of the load at which it doubles
+     * and that load. Tables of few items are emptier; this does not count them in.
+     */
+    public long bytesPerItem() {
+        double fill = 0.75 * growLoad;
+        return Math.round(IndexBucketLayout.BUCKET_BYTES / (IndexBucketLayout.SLOTS * fill));
+    }
+
     /** The slots of all tables; the overflow is not among them. */
     public long slots() {
         return current.slots() + (target == null ? 0 : target.slots());

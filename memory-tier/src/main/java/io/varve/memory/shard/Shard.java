@@ -208,11 +208,10 @@ public final class Shard {
                 : -1;
     }
 
-    /** Bytes of the item itself, of its share of the index and of its expiry entry. */
+    /** Bytes of the item itself, of its slot in the index and of its expiry entry: the same in a full cache as alone. */
     public long memoryUsage(Item item) {
-        Index index = index(ItemLayout.database(item.address()));
-        long indexShare = index.bytes() / Math.max(1, index.size());
-        long expiryShare = item.expires() ? expiry.bytes() / Math.max(1, expiry.size()) : 0;
+        long indexShare = index(ItemLayout.database(item.address())).bytesPerItem();
+        long expiryShare = item.expires() ? Expiry.BYTES_PER_ENTRY : 0;
         LargeRun run = Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
         return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + indexShare + expiryShare;
     }

@@ -127,7 +127,8 @@ public final class InfoReport {
                 .field("server_time_usec", source.cache().config().ticker().wallMillis() * 1000)
                 .field("uptime_in_seconds", uptime).field("uptime_in_days", uptime / 86_400)
                 .field("hz", source.config().number("hz")).field("configured_hz", source.config().number("hz"))
-                .field("executable", System.getProperty("java.home")).field("config_file", "")
+                .field("executable", System.getProperty("java.home"))
+                .field("config_file", source.config().file() == null ? "" : source.config().file().toString())
                 .field("io_threads_active", source.config().number("io-threads") > 1 ? 1 : 0);
     }
 
@@ -135,7 +136,8 @@ public final class InfoReport {
         out.head("Clients").field("connected_clients", source.connectedClients()).field("cluster_connections", 0)
                 .field("maxclients", source.config().number("maxclients"))
                 .field("client_recent_max_input_buffer", source.largestInputBytes())
-                .field("client_recent_max_output_buffer", source.largestOutputBytes()).field("blocked_clients", 0)
+                .field("client_recent_max_output_buffer", source.largestOutputBytes())
+                .field("blocked_clients", source.waitingClients())
                 .field("tracking_clients", 0).field("clients_in_timeout_table", 0).field("total_blocking_keys", 0)
                 .field("total_blocking_keys_on_nokey", 0);
     }
@@ -242,8 +244,9 @@ public final class InfoReport {
     }
 
     private static void cpu(Section out) {
-        out.head("CPU").field("used_cpu_sys", "0.000000")
-                .field("used_cpu_user", decimals(ProcessMemory.cpuSeconds(), 6))
+        ProcessorTime time = ProcessorTime.read();
+        out.head("CPU").field("used_cpu_sys", decimals(time.systemSeconds(), 6))
+                .field("used_cpu_user", decimals(time.userSeconds(), 6))
                 .field("used_cpu_sys_children", "0.000000").field("used_cpu_user_children", "0.000000");
     }
 

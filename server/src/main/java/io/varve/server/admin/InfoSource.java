@@ -23,6 +23,9 @@ public interface InfoSource {
 
     int connectedClients();
 
+    /** Those whose command was suspended and has no answer yet. */
+    int waitingClients();
+
     long connectionsReceived();
 
     long connectionsRejected();

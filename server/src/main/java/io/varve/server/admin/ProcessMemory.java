@@ -42,11 +42,4 @@ final class ProcessMemory {
         }
         return sum;
     }
-
-    /** CPU seconds of the process. */
-    static double cpuSeconds() {
-        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
-                ? system.getProcessCpuTime() / 1e9
-                : 0;
-    }
 }

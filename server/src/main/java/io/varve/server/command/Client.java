@@ -26,6 +26,7 @@ public final class Client {
     private volatile int protocol = 2;
     private volatile boolean authenticated;
     private volatile boolean killed;
+    private volatile boolean waiting;
     private volatile boolean noEvict;
     private boolean noTouch;
     private boolean closing;
@@ -112,6 +113,15 @@ public final class Client {
 
     public void authenticated(boolean value) {
         authenticated = value;
+    }
+
+    /** Whether it waits for the answer of a command that was suspended. */
+    public boolean waiting() {
+        return waiting;
+    }
+
+    public void waiting(boolean value) {
+        waiting = value;
     }
 
     public boolean noEvict() {

@@ -114,7 +114,7 @@ final class ClientCommands {
     }
 
     private static String flags(Client client) {
-        String flags = (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
+        String flags = (client.waiting() ? "b" : "") + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
         return flags.isEmpty() ? "N" : flags;
     }
 

@@ -1,5 +1,6 @@
 package io.varve.server.command;
 
+import java.io.IOException;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -7,9 +8,12 @@ import java.util.TreeMap;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.server.config.ConfigException;
+import io.varve.server.config.ConfigRewriter;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Setting;
 import io.varve.server.config.Settings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.LOADING;
@@ -18,6 +22,8 @@ import static io.varve.server.command.CommandFlag.STALE;
 
 /** CONFIG. Immutable. */
 final class ConfigCommands {
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigCommands.class);
+
     private final ServerContext server;
 
     ConfigCommands(ServerContext server) {
@@ -38,7 +44,7 @@ final class ConfigCommands {
                 .subcommand(describe("resetstat").arity(2).summary("Sets the counters that INFO shows back to zero.")
                         .handler(this::resetStat))
                 .subcommand(describe("rewrite").arity(2).since("2.8.0").summary("Writes the settings to their file.")
-                        .handler(call -> call.reply().error("ERR The server is running without a config file")))
+                        .handler(this::rewrite))
                 .subcommand(CommandSpec.named("help").group("server").flags(LOADING, STALE).since("5.0.0").arity(2)
                         .summary("Shows what the subcommands do.").handler(ConfigCommands::help)));
     }
@@ -126,6 +132,22 @@ final class ConfigCommands {
 
     private static void fail(Invocation call, String name, @org.jspecify.annotations.Nullable String why) {
         call.reply().error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " + why);
+    }
+
+    private void rewrite(Invocation call) {
+        ServerConfig config = server.config();
+        if (config.file() == null) {
+            call.reply().error("ERR The server is running without a config file");
+            return;
+        }
+        try {
+            ConfigRewriter.rewrite(config);
+            LOG.info("CONFIG REWRITE has written {}", config.file());
+            call.reply().ok();
+        } catch (IOException | ConfigException failed) {
+            LOG.warn("CONFIG REWRITE could not write {}", config.file(), failed);
+            call.reply().error("ERR Rewriting config file: " + failed.getMessage());
+        }
     }
 
     private void resetStat(Invocation call) {

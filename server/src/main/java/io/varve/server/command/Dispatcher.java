@@ -42,6 +42,8 @@ public final class Dispatcher {
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
     private boolean failed;
+    /** What the client is to wait for after the last run. */
+    private @Nullable Suspension suspension;
 
     public Dispatcher(ServerContext server, CommandTable table) {
         this.server = server;
@@ -117,8 +119,8 @@ public final class Dispatcher {
     /**
      * Executes commands from number {@code next} on.
      *
-     * @return the first that was not executed: the count of commands, or less where the client is to be closed or so much
-     *         was replied that it is to be written out first
+     * @return the first that was not executed: the count of commands, or less where the client is to be closed, or waits
+     *         ({@link #takeSuspension}), or so much was replied that it is to be written out first
      */
     public int run(Batch batch, int next, Client client, ReplyWriter reply) {
         counters.enter(server.counterEpoch());
@@ -127,7 +129,8 @@ public final class Dispatcher {
         long started = server.ticker().nanoTime();
         int i = next;
         CommandSpec last = null;
-        while (i < batch.commandCount() && !client.closing() && reply.pendingBytes() < MAX_PENDING_BYTES) {
+        while (i < batch.commandCount() && !client.closing() && suspension == null
+                && reply.pendingBytes() < MAX_PENDING_BYTES) {
             CommandSpec spec = batch.spec(i);
             execute(batch, i, spec, client, reply);
             long ended = server.ticker().nanoTime();
@@ -145,10 +148,31 @@ public final class Dispatcher {
         return i;
     }
 
+    /** What the client waits for since the last {@link #run}, once; null if it does not wait. */
+    public @Nullable Suspension takeSuspension() {
+        Suspension asked = suspension;
+        suspension = null;
+        return asked;
+    }
+
+    /** Writes the reply of a command that was suspended and has its answer now. */
+    public void answer(Suspension answered, Client client, ReplyWriter reply) {
+        long mark = reply.mark();
+        long errors = reply.errors();
+        java.util.Objects.requireNonNull(answered.answer()).accept(reply);
+        if (reply.errors() != errors) {
+            server.errors().add(reply.lastError());
+        }
+        if (client.replyMode() != Client.ReplyMode.ON) {
+            leaveOut(client, reply, mark);
+        }
+    }
+
     private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, ReplyWriter reply) {
         long mark = reply.mark();
         long errors = reply.errors();
         ran = false;
+        failed = false;
         if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))) {
             reply.error(refusal(batch, command, spec));
@@ -159,6 +183,11 @@ public final class Dispatcher {
         } else {
             ran = true;
             runLocked(batch, command, spec, client, reply, mark);
+            Suspension asked = call.takeSuspension();
+            if (asked != null && reply.errors() == errors) {
+                suspension = asked;
+                return;
+            }
         }
         failed = reply.errors() != errors;
         if (failed) {

@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
@@ -33,6 +34,7 @@ public final class Invocation implements Arguments {
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable CommandSpec spec;
+    private @Nullable Suspension suspension;
     private Batch batch;
     private int command;
     private int firstArgument;
@@ -101,6 +103,28 @@ public final class Invocation implements Arguments {
     /** The batch's time, ms since the epoch: what decides about expiry. */
     public long now() {
         return session.now();
+    }
+
+    /**
+     * Makes the client wait for an answer that comes later; the handler then returns without a reply.
+     *
+     * @param timeoutMillis how long at most; 0: for ever
+     * @param atTimeout     writes the reply if there is no answer by then
+     */
+    public Suspension suspend(long timeoutMillis, Consumer<ReplyWriter> atTimeout) {
+        Suspension fresh = new Suspension(timeoutMillis, atTimeout);
+        suspension = fresh;
+        return fresh;
+    }
+
+    /** The suspension that the last command asked for, once; null if none. */
+    @Nullable
+    Suspension takeSuspension() {
+        Suspension asked = suspension;
+        if (asked != null) {
+            suspension = null;
+        }
+        return asked;
     }
 
     // --- arguments

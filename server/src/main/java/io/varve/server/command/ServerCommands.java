@@ -80,7 +80,8 @@ final class ServerCommands {
     private void compatibility(CommandTable.Builder table) {
         table.add(CommandSpec.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING)
                 .tips("request_policy:all_shards", "response_policy:agg_min").since("3.0.0")
-                .categories("@connection").summary("Waits for replicas: there are none, so it answers 0 at once.")
+                .categories("@connection")
+                .summary("Waits for replicas, of which there are none: it answers 0 at the end of the time.")
                 .handler(ServerCommands::await));
         table.add(describe("module").arity(-2).since("4.0.0").complexity("Depends on subcommand.")
                 .summary("Modules: there are none.")
@@ -196,16 +197,24 @@ final class ServerCommands {
         call.reply().simple("Background saving started");
     }
 
+    /** No replica will ever acknowledge: one that is waited for is waited for until the end of the time. */
     private static void await(Invocation call) {
+        if (!call.requireLong(1)) {
+            return;
+        }
+        long replicas = call.longValue();
         if (!call.requireLong(2, "ERR timeout is not an integer or out of range")) {
             return;
         }
-        if (call.longValue() < 0) {
+        long timeoutMillis = call.longValue();
+        if (timeoutMillis < 0) {
             call.reply().error("ERR timeout is negative");
-            return;
-        }
-        if (call.requireLong(1)) {
+        } else if (timeoutMillis > Long.MAX_VALUE - call.server().ticker().wallMillis()) {
+            call.reply().error("ERR timeout is out of range");
+        } else if (replicas <= 0) {
             call.reply().integer(0);
+        } else {
+            call.suspend(timeoutMillis, reply -> reply.integer(0));
         }
     }
 

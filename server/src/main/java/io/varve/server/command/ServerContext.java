@@ -14,6 +14,7 @@ import io.varve.server.admin.ErrorCounts;
 import io.varve.server.admin.InfoReport;
 import io.varve.server.admin.InfoSource;
 import io.varve.server.admin.LatencyMonitor;
+import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.config.ServerConfig;
@@ -118,9 +119,15 @@ public final class ServerContext implements InfoSource {
 
     /** Takes a changed configuration over, and hands the cache its part. */
     synchronized void config(ServerConfig changed) {
-        CacheConfig cacheConfig = changed.cacheConfig().withActiveExpire(activeExpire)
-                .withHashSeed(cache.config().hashSeed()).withTicker(cache.config().ticker());
+        // What "auto" came to when the cache was opened stays.
+        CacheConfig opened = cache.config();
+        CacheConfig cacheConfig = changed.cacheConfig().withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
+                .withTicker(opened.ticker()).withShards(opened.shards())
+                .withSegmentSizeBytes(opened.segmentSizeBytes()).withHeads(opened.heads());
         cache.reconfigure(cacheConfig);
+        if (!changed.text("loglevel").equals(config.text("loglevel"))) {
+            LogLevel.apply(changed.text("loglevel"));
+        }
         config = changed;
     }
 
@@ -209,6 +216,15 @@ public final class ServerContext implements InfoSource {
     @Override
     public int connectedClients() {
         return clients.count();
+    }
+
+    @Override
+    public int waitingClients() {
+        int waiting = 0;
+        for (Client client : clients.all()) {
+            waiting += client.waiting() ? 1 : 0;
+        }
+        return waiting;
     }
 
     @Override

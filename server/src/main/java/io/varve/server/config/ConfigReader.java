@@ -28,7 +28,9 @@ public final class ConfigReader {
         ConfigReader reader = new ConfigReader();
         int i = 0;
         if (!arguments.isEmpty() && !arguments.getFirst().startsWith("--")) {
-            reader.file(Path.of(arguments.getFirst()), 0);
+            Path file = Path.of(arguments.getFirst());
+            reader.file(file, 0);
+            reader.config = reader.config.withFile(file.toAbsolutePath().normalize());
             i = 1;
         }
         while (i < arguments.size()) {
@@ -49,6 +51,13 @@ public final class ConfigReader {
             reader.directive(name, values, "--" + name, 0);
         }
         return reader.config.validate();
+    }
+
+    /** What the file alone says: what was set otherwise, by option or CONFIG SET, is left out. */
+    static ServerConfig readFile(Path file) {
+        ConfigReader reader = new ConfigReader();
+        reader.file(file, 0);
+        return reader.config;
     }
 
     private void file(Path path, int depth) {

@@ -1,19 +1,23 @@
 package io.varve.server.config;
 
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 import io.varve.memory.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.segment.CleanerPolicy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The value of every setting. Immutable; {@link #with} makes a changed one.
  */
 public final class ServerConfig {
     private final Map<String, String> values;
+    private final @Nullable Path file;
     private final long maxMemoryBytes;
     private final String password;
     private final long slowlogMicros;
@@ -22,8 +26,9 @@ public final class ServerConfig {
     private final boolean touchAhead;
     private final OutputBufferLimits outputBufferLimits;
 
-    private ServerConfig(Map<String, String> values) {
+    private ServerConfig(Map<String, String> values, @Nullable Path file) {
         this.values = values;
+        this.file = file;
         long configured = number("maxmemory");
         maxMemoryBytes = configured == 0 ? MachineMemory.totalBytes() / 2 : configured;
         password = text("requirepass");
@@ -39,7 +44,7 @@ public final class ServerConfig {
     public static ServerConfig defaults() {
         Map<String, String> values = new LinkedHashMap<>();
         Settings.all().values().forEach(setting -> values.put(setting.name(), setting.defaultValue()));
-        return new ServerConfig(values);
+        return new ServerConfig(values, null);
     }
 
     /**
@@ -65,7 +70,17 @@ public final class ServerConfig {
     public ServerConfig withNormal(Setting setting, String normal) {
         Map<String, String> changed = new LinkedHashMap<>(values);
         changed.put(setting.name(), normal);
-        return new ServerConfig(changed);
+        return new ServerConfig(changed, file);
+    }
+
+    /** The same settings, which CONFIG REWRITE writes to this file. */
+    ServerConfig withFile(Path path) {
+        return new ServerConfig(values, path);
+    }
+
+    /** The file that the settings were read from, absolute; null if there was none. */
+    public @Nullable Path file() {
+        return file;
     }
 
     /**
@@ -85,6 +100,11 @@ public final class ServerConfig {
             throw new ConfigException(String.valueOf(bad.getMessage()));
         }
         return this;
+    }
+
+    /** As it was set, where CONFIG GET shows what it comes to. */
+    String asSet(String name) {
+        return Objects.requireNonNull(values.get(name));
     }
 
     /** In the form CONFIG GET shows. */

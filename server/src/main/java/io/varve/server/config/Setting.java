@@ -74,6 +74,9 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     }
 
     private String memory(String value) {
+        if (minimum < 0 && value.matches("-\\d{1,18}")) {
+            return inRange(Long.parseLong(value));
+        }
         long bytes = MemoryUnits.parse(value);
         if (bytes < 0) {
             throw new ConfigException("argument must be a memory value");

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -13,12 +14,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
+import io.netty.util.concurrent.ScheduledFuture;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.Batch;
 import io.varve.server.command.Client;
 import io.varve.server.command.Connection;
 import io.varve.server.command.ServerContext;
+import io.varve.server.command.Suspension;
 import io.varve.server.config.OutputBufferLimits;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.ReplyWriter;
@@ -32,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * turn. Confined to its event loop, but for {@link Connection}'s methods.
  *
  * <p>Back-pressure: nothing is read and nothing executed while replies over the watermark wait to be written. A batch
- * that is interrupted by it is parked with the connection and goes on where it was.
+ * that is interrupted by it is parked with the connection and goes on where it was. The same holds for a batch whose
+ * last executed command waits for its answer ({@link Suspension}): the event loop serves others meanwhile.
  */
 // A failed write or close shows as channelInactive, which cleans up: nobody needs its future.
 @SuppressWarnings("FutureReturnValueIgnored")
@@ -56,6 +60,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private @Nullable ByteBuf late;
     private @Nullable Batch parked;
     private int parkedNext;
+    /** What the client waits for: the rest of its batch, be it empty, is then {@link #parked}. */
+    private @Nullable Suspension waiting;
+    private @Nullable ScheduledFuture<?> waitingEnds;
     private boolean inTurn;
     private boolean turnScheduled;
     private boolean moreToDecode;
@@ -93,6 +100,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             server.clients().remove(leaving);
         }
         decoder.close();
+        endWaiting();
         if (!inTurn) {
             dropBuffers();
         }
@@ -142,6 +150,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
         if (parked != null || inTurn) {
             late = append(late, in);
+            if (waiting != null && !inTurn) {
+                goOn();
+            }
             return;
         }
         receive(in);
@@ -186,7 +197,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** Executes one batch, or the rest of one, and writes the replies. */
     private void turn() {
         turnScheduled = false;
-        if (closed || inTurn) {
+        Suspension suspended = waiting;
+        if (closed || inTurn || suspended != null && !suspended.answered()) {
             return;
         }
         inTurn = true;
@@ -219,6 +231,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         Batch batch = parked;
         int next = parkedNext;
         parked = null;
+        Suspension answered = waiting;
+        if (answered != null) {
+            endWaiting();
+            mine.dispatcher().answer(answered, me, reply);
+        }
         if (batch == null) {
             batch = mine.takeBatch();
             next = 0;
@@ -228,7 +245,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         boolean handedBack = false;
         try {
             int reached = mine.dispatcher().run(batch, next, me, reply);
-            if (reached < batch.commandCount() && !me.closing()) {
+            Suspension suspended = mine.dispatcher().takeSuspension();
+            if (suspended != null) {
+                await(suspended, me);
+            }
+            if ((reached < batch.commandCount() || suspended != null) && !me.closing()) {
                 parked = batch;
                 parkedNext = reached;
                 handedBack = true;
@@ -244,6 +265,27 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             LOG.info("Connection {} is closed: {}", channel.remoteAddress(), error);
         }
         write(mine, reply);
+    }
+
+    private void await(Suspension suspended, Client me) {
+        waiting = suspended;
+        me.waiting(true);
+        long millis = suspended.timeoutMillis();
+        if (millis > 0) {
+            waitingEnds = channel.eventLoop().schedule(suspended::timeOut, millis, TimeUnit.MILLISECONDS);
+        }
+        suspended.onAnswer(() -> channel.eventLoop().execute(nextTurn));
+    }
+
+    private void endWaiting() {
+        waiting = null;
+        if (waitingEnds != null) {
+            waitingEnds.cancel(false);
+            waitingEnds = null;
+        }
+        if (client != null) {
+            client.waiting(false);
+        }
     }
 
     private void decode(Client me, Batch batch) {
@@ -299,16 +341,18 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         boolean writable = channel.isWritable();
         boolean work = parked != null || moreToDecode;
-        if (work && writable && !turnScheduled) {
+        boolean waits = waiting != null;
+        if (work && !waits && writable && !turnScheduled) {
             turnScheduled = true;
             channel.eventLoop().execute(nextTurn);
         }
-        boolean read = writable && !work;
+        // While it waits it is read on, a little, so that its closing is noticed.
+        boolean read = writable && (waits ? late == null || late.readableBytes() < TURN_BYTES : !work);
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }
-        incomingBytes = pending == null ? 0 : pending.readableBytes();
-        incomingCapacityBytes = pending == null ? 0 : pending.capacity();
+        incomingBytes = (pending == null ? 0L : pending.readableBytes()) + (late == null ? 0 : late.readableBytes());
+        incomingCapacityBytes = (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
         if (incomingBytes > server.config().number("client-query-buffer-limit")) {
             LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
             closed = true;
@@ -364,7 +408,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             overSoftLimitSinceMillis = 0;
         }
         long timeoutMillis = server.config().number("timeout") * 1000;
-        if (timeoutMillis > 0 && nowMillis - me.lastInteractionMillis() > timeoutMillis) {
+        if (timeoutMillis > 0 && waiting == null && nowMillis - me.lastInteractionMillis() > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
             channel.close();
         }

@@ -1,0 +1,46 @@
+package io.varve.memory;
+
+import io.varve.memory.item.Item;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What an item takes is the item's own, however many there are. Confined to the test's thread. */
+class MemoryUsageTest {
+    private static final CacheConfig CONFIG = CacheConfig.defaults(16 << 20).withShards(2)
+            .withTicker(new ManualTicker());
+
+    private static long usage(CacheFixture fixture, String name, int valueBytes, long expireAtMillis) {
+        byte[] key = CacheFixture.bytes(name);
+        fixture.set(0, key, new byte[valueBytes], expireAtMillis);
+        assertThat(fixture.get(0, key)).hasSize(valueBytes);
+        return fixture.session.memoryUsage(fixture.item);
+    }
+
+    @Test
+    void aSmallItemAloneIsSmall() {
+        try (CacheFixture fixture = new CacheFixture(Cache.open(CONFIG))) {
+            long alone = usage(fixture, "k", 1, Item.NEVER);
+            assertThat(alone).isBetween(24L, 64L);
+            assertThat(usage(fixture, "l", 1_001, Item.NEVER)).isBetween(alone + 990, alone + 1_016);
+            assertThat(usage(fixture, "m", 1, CONFIG.ticker().wallMillis() + 60_000)).isBetween(alone + 6, alone + 24);
+            for (int i = 0; i < 20_000; i++) {
+                fixture.set(0, CacheFixture.bytes("key" + i), new byte[10], Item.NEVER);
+            }
+            assertThat(usage(fixture, "n", 1, Item.NEVER)).isEqualTo(alone);
+        }
+    }
+
+    @Test
+    void allItemsTogetherTakeAboutWhatTheyAreSaidTo() {
+        try (CacheFixture fixture = new CacheFixture(Cache.open(CONFIG))) {
+            long before = fixture.cache.stats().usedBytes();
+            long said = 0;
+            for (int i = 0; i < 50_000; i++) {
+                said += usage(fixture, "key" + i, 50, Item.NEVER);
+            }
+            long taken = fixture.cache.stats().usedBytes() - before;
+            assertThat((double) said / taken).isBetween(0.8, 1.2);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.varve.server.admin;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * CPU time that the process has used. Immutable.
+ *
+ * @param userSeconds   in its own code
+ * @param systemSeconds in the kernel
+ */
+record ProcessorTime(double userSeconds, double systemSeconds) {
+    private static final Path STAT = Path.of("/proc/self/stat");
+    /** USER_HZ: what the kernel shows times in, whatever it counts in (man 5 proc, time(7)). */
+    private static final double TICKS_PER_SECOND = 100;
+    /** utime is field 14 of /proc/self/stat and stime the next; the first after the program's name is field 3. */
+    private static final int USER_FIELD = 14 - 3;
+
+    /** From the system or, where that does not say, from the JVM, which knows the sum alone: it counts as user time. */
+    static ProcessorTime read() {
+        if (Files.isReadable(STAT)) {
+            try {
+                return parse(Files.readString(STAT, StandardCharsets.US_ASCII));
+            } catch (IOException unreadable) {
+                return ofJvm();
+            }
+        }
+        return ofJvm();
+    }
+
+    static ProcessorTime parse(String stat) {
+        // The program's name is in parentheses and may hold blanks and parentheses.
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
+        return new ProcessorTime(Long.parseLong(fields[USER_FIELD]) / TICKS_PER_SECOND,
+                Long.parseLong(fields[USER_FIELD + 1]) / TICKS_PER_SECOND);
+    }
+
+    private static ProcessorTime ofJvm() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
+                ? new ProcessorTime(system.getProcessCpuTime() / 1e9, 0)
+                : new ProcessorTime(0, 0);
+    }
+}

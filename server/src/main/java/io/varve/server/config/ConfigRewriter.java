@@ -1,0 +1,150 @@
+package io.varve.server.config;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * CONFIG REWRITE: brings a configuration file up to date. Immutable: static methods only.
+ *
+ * <p>What the file says of a setting stays as it is, blanks and units included, unless the setting has another value
+ * now: then its first line is replaced and further ones go. What the file does not say and is not the default is added
+ * at the end. Comments and the order stay.
+ */
+public final class ConfigRewriter {
+    private static final String HEAD = "# Added by CONFIG REWRITE";
+
+    private ConfigRewriter() {}
+
+    /**
+     * Writes the settings to the file they were read from: the new file takes the old one's place at once and whole.
+     *
+     * @throws IOException     if it cannot be written; the old file is then as it was
+     * @throws ConfigException if the old file cannot be read
+     */
+    public static void rewrite(ServerConfig config) throws IOException {
+        // A link stays one: what it points to is replaced.
+        Path named = Objects.requireNonNull(config.file());
+        Path file = Files.exists(named) ? named.toRealPath() : named;
+        List<String> old;
+        ServerConfig said;
+        try {
+            old = Files.readAllLines(file);
+            said = ConfigReader.readFile(file);
+        } catch (NoSuchFileException gone) {
+            old = List.of();
+            said = ServerConfig.defaults();
+        }
+        replace(file, String.join("\n", merge(old, said, config)) + "\n");
+    }
+
+    /** The lines of the new file. */
+    static List<String> merge(List<String> old, ServerConfig said, ServerConfig now) {
+        List<String> lines = new ArrayList<>();
+        Set<String> written = new HashSet<>();
+        for (String line : old) {
+            Setting setting = settingOf(line);
+            if (setting == null || said.asSet(setting.name()).equals(now.asSet(setting.name()))) {
+                lines.add(line);
+            } else if (written.add(setting.name())) {
+                lines.addAll(directives(setting, now));
+            }
+        }
+        boolean headed = old.contains(HEAD);
+        for (Setting setting : Settings.all().values()) {
+            boolean changed = !said.asSet(setting.name()).equals(now.asSet(setting.name()));
+            if (changed && written.add(setting.name())) {
+                if (!headed) {
+                    lines.add(HEAD);
+                    headed = true;
+                }
+                lines.addAll(directives(setting, now));
+            }
+        }
+        return lines;
+    }
+
+    private static @Nullable Setting settingOf(String line) {
+        String stripped = line.strip();
+        if (stripped.isEmpty() || stripped.startsWith("#")) {
+            return null;
+        }
+        List<String> words = ConfigReader.split(stripped);
+        return words == null || words.isEmpty() ? null : Settings.find(words.getFirst());
+    }
+
+    private static List<String> directives(Setting setting, ServerConfig config) {
+        String value = config.asSet(setting.name());
+        return switch (setting.kind()) {
+            case BUFFER_LIMITS -> {
+                String[] parts = value.split(" ");
+                List<String> lines = new ArrayList<>();
+                for (int i = 0; i < parts.length; i += 4) {
+                    lines.add(setting.name() + " " + String.join(" ", List.of(parts).subList(i, i + 4)));
+                }
+                yield lines;
+            }
+            case SAVE -> List.of(setting.name() + " " + (value.isEmpty() ? "\"\"" : value));
+            default -> List.of(setting.name() + " " + quoted(value));
+        };
+    }
+
+    /** As {@link ConfigReader#split} reads it back. */
+    static String quoted(String value) {
+        if (!value.isEmpty() && value.chars().allMatch(c -> c > ' ' && c < 127 && c != '"' && c != '\'' && c != '\\')) {
+            return value;
+        }
+        StringBuilder text = new StringBuilder("\"");
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            switch (c) {
+                case '"', '\\' -> text.append('\\').append(c);
+                case '\n' -> text.append("\\n");
+                case '\r' -> text.append("\\r");
+                case '\t' -> text.append("\\t");
+                default -> {
+                    if (c < ' ') {
+                        text.append(String.format(Locale.ROOT, "\\x%02x", (int) c));
+                    } else {
+                        text.append(c);
+                    }
+                }
+            }
+        }
+        return text.append('"').toString();
+    }
+
+    private static void replace(Path file, String text) throws IOException {
+        Path fresh = Files.createTempFile(Objects.requireNonNull(file.getParent()), file.getFileName() + ".", ".new");
+        try {
+            if (Files.exists(file) && Files.getFileStore(file).supportsFileAttributeView("posix")) {
+                Files.setPosixFilePermissions(fresh, Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
+            }
+            try (FileChannel channel = FileChannel.open(fresh, StandardOpenOption.WRITE)) {
+                ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                channel.force(true);
+            }
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(fresh);
+        }
+    }
+}

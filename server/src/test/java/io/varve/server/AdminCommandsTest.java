@@ -1,0 +1,317 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.varve.server.config.ConfigReader;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.config.Settings;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** CONFIG, INFO, CLIENT, OBJECT, SLOWLOG, LATENCY and DEBUG over a socket. Confined to the test's thread. */
+class AdminCommandsTest {
+    @TempDir
+    Path folder;
+    private final ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "1")
+            .with("maxmemory", "64mb");
+    private VarveServer server = start(config);
+    private SocketClient client = connect(server);
+
+    private static VarveServer start(ServerConfig config) {
+        try {
+            return VarveServer.start(config);
+        } catch (IOException failed) {
+            throw new java.io.UncheckedIOException(failed);
+        }
+    }
+
+    private static SocketClient connect(VarveServer to) {
+        try {
+            return new SocketClient(to.port());
+        } catch (IOException failed) {
+            throw new java.io.UncheckedIOException(failed);
+        }
+    }
+
+    @BeforeEach
+    void answering() throws IOException {
+        assertThat(ask("PING")).isEqualTo("+PONG");
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        client.close();
+        server.close();
+    }
+
+    /** One reply, its line ends turned into blanks. */
+    private String ask(String... words) throws IOException {
+        String[] arguments = words.length == 1 ? words[0].split(" ") : words;
+        return client.command(arguments).replace("\r\n", " ").strip();
+    }
+
+    // --- CONFIG
+
+    @Test
+    void configGetTakesNamesAndPatternsInAnyCase() throws IOException {
+        assertThat(ask("CONFIG GET hz")).isEqualTo("*2 $2 hz $2 10");
+        assertThat(ask("CONFIG GET HZ timeout nosuch")).isEqualTo("*4 $2 hz $2 10 $7 timeout $1 0");
+        assertThat(ask("CONFIG GET expire-bucket*")).isEqualTo("*4 $21 expire-bucket-base-ms $4 1000"
+                + " $14 expire-buckets $3 120");
+        assertThat(ask("CONFIG GET h? hz [h]z")).isEqualTo("*2 $2 hz $2 10");
+        assertThat(ask("CONFIG GET nosuch*")).isEqualTo("*0");
+        long aliases = Settings.all().values().stream().filter(setting -> setting.alias() != null).count();
+        assertThat(ask("CONFIG GET *")).startsWith("*" + 2 * (Settings.all().size() + aliases) + " ");
+        assertThat(ask("HELLO 3")).startsWith("%7");
+        assertThat(ask("CONFIG GET maxmemory")).isEqualTo("%1 $9 maxmemory $8 67108864");
+    }
+
+    @Test
+    void configSetTakesAllOrNothing() throws IOException {
+        assertThat(ask("CONFIG SET timeout 7 hz 20")).isEqualTo("+OK");
+        assertThat(ask("CONFIG SET timeout 8 hz 0")).isEqualTo("-ERR CONFIG SET failed (possibly related to argument"
+                + " 'hz') - argument must be between 1 and 500 inclusive");
+        assertThat(ask("CONFIG SET timeout 8 port 1")).isEqualTo("-ERR CONFIG SET failed (possibly related to argument"
+                + " 'port') - can't set immutable config");
+        assertThat(ask("CONFIG SET timeout 8 timeout 9")).contains("duplicate parameter");
+        assertThat(ask("CONFIG SET timeout 8 nosuch 1")).contains("'nosuch'");
+        assertThat(ask("CONFIG SET timeout 8 hz")).startsWith("-ERR wrong number of arguments");
+        assertThat(ask("CONFIG GET timeout hz")).isEqualTo("*4 $2 hz $2 20 $7 timeout $1 7");
+        assertThat(ask("CONFIG SET maxmemory 32mb maxmemory-policy allkeys-lru")).isEqualTo("+OK");
+        assertThat(ask("CONFIG GET maxmemory")).isEqualTo("*2 $9 maxmemory $8 33554432");
+    }
+
+    @Test
+    void configRewriteWritesTheFileThatWasRead() throws IOException {
+        assertThat(ask("CONFIG REWRITE")).isEqualTo("-ERR The server is running without a config file");
+        Path file = Files.write(folder.resolve("varve.conf"), List.of("# mine", "port 0", "io-threads 1",
+                "maxmemory 64mb", "timeout 5"));
+        try (VarveServer another = start(ConfigReader.read(List.of(file.toString())));
+                SocketClient other = connect(another)) {
+            assertThat(other.command("CONFIG", "SET", "timeout", "6", "requirepass", "a b")).isEqualTo("+OK\r\n");
+            assertThat(other.command("CONFIG", "REWRITE")).isEqualTo("+OK\r\n");
+            assertThat(Files.readAllLines(file)).containsExactly("# mine", "port 0", "io-threads 1", "maxmemory 64mb",
+                    "timeout 6", "# Added by CONFIG REWRITE", "requirepass \"a b\"");
+            assertThat(other.command("INFO", "server")).contains("config_file:" + file + "\r\n");
+        }
+    }
+
+    @Test
+    void loglevelHasItsEffect() throws IOException {
+        var logger = LoggerFactory.getLogger("io.varve.server.net.ConnectionHandler");
+        try {
+            assertThat(ask("CONFIG SET loglevel warning")).isEqualTo("+OK");
+            assertThat(logger.isInfoEnabled()).isFalse();
+            assertThat(logger.isWarnEnabled()).isTrue();
+            assertThat(ask("CONFIG SET loglevel debug")).isEqualTo("+OK");
+            assertThat(logger.isTraceEnabled()).isTrue();
+        } finally {
+            assertThat(ask("CONFIG SET loglevel notice")).isEqualTo("+OK");
+        }
+        assertThat(logger.isInfoEnabled()).isTrue();
+        assertThat(logger.isDebugEnabled()).isFalse();
+    }
+
+    // --- INFO
+
+    /** One section of INFO. */
+    private Map<String, String> section(String section) throws IOException {
+        Map<String, Map<String, String>> found = info(section);
+        assertThat(found).hasSize(1);
+        return found.values().iterator().next();
+    }
+
+    private Map<String, Map<String, String>> info(String... sections) throws IOException {
+        String[] words = new String[sections.length + 1];
+        words[0] = "INFO";
+        System.arraycopy(sections, 0, words, 1, sections.length);
+        String text = client.command(words);
+        Map<String, Map<String, String>> found = new LinkedHashMap<>();
+        Map<String, String> fields = Map.of();
+        for (String line : text.substring(text.indexOf('\n') + 1).split("\r\n")) {
+            if (line.startsWith("# ")) {
+                fields = new LinkedHashMap<>();
+                assertThat(found.put(line.substring(2), fields)).as(line).isNull();
+            } else if (!line.isEmpty()) {
+                int colon = line.indexOf(':');
+                assertThat(colon).as(line).isPositive();
+                assertThat(fields.put(line.substring(0, colon), line.substring(colon + 1))).as(line).isNull();
+            }
+        }
+        return found;
+    }
+
+    @Test
+    void infoHasItsSections() throws IOException {
+        assertThat(info().keySet()).containsExactly("Server", "Clients", "Memory", "Persistence", "Stats",
+                "Replication", "CPU", "Modules", "Errorstats", "Cluster", "Keyspace", "Varve");
+        assertThat(info("all").keySet()).contains("Commandstats", "Latencystats");
+        assertThat(info("MEMORY", "nosuch", "cpu").keySet()).containsExactly("Memory", "CPU");
+        assertThat(section("server")).containsEntry("server_name", "varve")
+                .containsEntry("tcp_port", Integer.toString(server.port()))
+                .hasEntrySatisfying("redis_version", version -> assertThat(version).startsWith("7.2."));
+    }
+
+    private static void isNumber(String text) {
+        assertThat(text).matches("\\d+(\\.\\d+)?");
+    }
+
+    @Test
+    void everyPromisedFieldIsANumber() throws IOException {
+        Map<String, String> memory = section("memory");
+        Map<String, String> varve = section("varve");
+        Map<String, String> cpu = section("cpu");
+        for (String field : List.of("used_memory", "used_memory_dataset", "used_memory_overhead",
+                "allocator_allocated", "allocator_active", "allocator_resident", "allocator_frag_ratio",
+                "used_memory_rss", "mem_fragmentation_ratio", "maxmemory")) {
+            assertThat(memory).hasEntrySatisfying(field, AdminCommandsTest::isNumber);
+        }
+        assertThat(memory).containsEntry("mem_allocator", "offheap-segments").containsEntry("maxmemory",
+                "67108864");
+        for (String field : List.of("segment_size", "segments_in_use", "segments_free", "live_bytes", "dead_bytes",
+                "segment_utilization", "index_bytes", "index_load_factor", "index_rehash_in_progress", "expiry_bytes",
+                "expired_unreclaimed_items", "cleaner_segments_cleaned", "cleaner_bytes_moved", "cleaner_reclaim_cost",
+                "cleaner_bytes_copied_per_byte_freed", "heap_used", "heap_max", "gc_pause_ms_total")) {
+            assertThat(varve).hasEntrySatisfying(field, AdminCommandsTest::isNumber);
+        }
+        assertThat(varve).containsEntry("cleaner_policy", "modified");
+        for (String field : List.of("used_cpu_sys", "used_cpu_user")) {
+            assertThat(cpu).hasEntrySatisfying(field, seconds -> assertThat(Double.parseDouble(seconds)).isPositive());
+        }
+    }
+
+    @Test
+    void theKeyspaceCountsEachDatabase() throws IOException {
+        assertThat(section("keyspace")).isEmpty();
+        assertThat(ask("MSET a 1 b 2")).isEqualTo("+OK");
+        assertThat(ask("SET c 3 EX 100")).isEqualTo("+OK");
+        assertThat(ask("SELECT 3")).isEqualTo("+OK");
+        assertThat(ask("SET a 1")).isEqualTo("+OK");
+        Map<String, String> keyspace = section("keyspace");
+        assertThat(keyspace.keySet()).isEqualTo(Set.of("db0", "db3"));
+        assertThat(keyspace).hasEntrySatisfying("db0", text -> assertThat(text)
+                .matches("keys=3,expires=1,avg_ttl=\\d+")).containsEntry("db3", "keys=1,expires=0,avg_ttl=0");
+    }
+
+    @Test
+    void commandsAndErrorsAreCountedUntilReset() throws IOException {
+        assertThat(ask("GET a")).isEqualTo("$-1");
+        assertThat(ask("GET")).startsWith("-ERR");
+        assertThat(ask("HINCRBY h f x")).startsWith("-ERR");
+        Map<String, String> commands = section("commandstats");
+        assertThat(commands.get("cmdstat_get"))
+                .matches("calls=1,usec=\\d+,usec_per_call=[\\d.]+,rejected_calls=1,failed_calls=0");
+        assertThat(commands.get("cmdstat_hincrby")).contains("calls=1,").endsWith("failed_calls=1");
+        assertThat(section("errorstats")).containsEntry("errorstat_ERR", "count=2");
+        assertThat(section("latencystats").get("latency_percentiles_usec_get"))
+                .matches("p50=[\\d.]+,p99=[\\d.]+,p99.9=[\\d.]+");
+        assertThat(ask("CONFIG RESETSTAT")).isEqualTo("+OK");
+        assertThat(section("commandstats")).doesNotContainKey("cmdstat_get");
+        assertThat(section("errorstats")).isEmpty();
+    }
+
+    // --- CLIENT
+
+    @Test
+    void aClientKnowsItself() throws IOException {
+        assertThat(ask("CLIENT GETNAME")).isEqualTo("$-1");
+        assertThat(ask("CLIENT SETNAME me")).isEqualTo("+OK");
+        assertThat(ask("CLIENT GETNAME")).isEqualTo("$2 me");
+        assertThat(ask("CLIENT", "SETNAME", "a b")).startsWith("-ERR Client names cannot contain");
+        assertThat(ask("CLIENT SETINFO LIB-NAME lib")).isEqualTo("+OK");
+        String id = ask("CLIENT ID").substring(1);
+        assertThat(ask("CLIENT INFO")).contains("id=" + id + " addr=127.0.0.1:", " name=me ", " flags=N ", " db=0 ",
+                " resp=2 ", " lib-name=lib ");
+        assertThat(ask("CLIENT LIST ID " + id)).contains(" name=me ");
+    }
+
+    @Test
+    void clientsAreKilledByWhatTellsThemApart() throws IOException {
+        try (SocketClient victim = connect(server)) {
+            String id = victim.command("CLIENT", "ID").substring(1).strip();
+            assertThat(ask("CLIENT KILL ID " + id)).isEqualTo(":1");
+            assertThat(victim.readToEnd()).isEmpty();
+        }
+        assertThat(ask("CLIENT KILL 127.0.0.1:1")).isEqualTo("-ERR No such client");
+        assertThat(ask("CLIENT KILL ID x")).isEqualTo("-ERR client-id should be greater than 0");
+        assertThat(ask("CLIENT KILL TYPE nosuch")).startsWith("-ERR Unknown client type");
+        assertThat(ask("CLIENT KILL SKIPME yes TYPE pubsub")).isEqualTo(":0");
+    }
+
+    @Test
+    void repliesCanBeSwitchedOff() throws IOException {
+        client.send("CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nPING\r\nECHO a\r\n");
+        assertThat(client.reply()).isEqualTo("+OK\r\n");
+        assertThat(client.reply()).isEqualTo("$1\r\na\r\n");
+    }
+
+    // --- OBJECT, MEMORY, DEBUG
+
+    @Test
+    void objectTellsHowAValueIsStored() throws IOException {
+        assertThat(ask("MSET n 12 s abc l " + "x".repeat(45))).isEqualTo("+OK");
+        assertThat(ask("HSET h f v")).isEqualTo(":1");
+        assertThat(ask("OBJECT ENCODING n")).isEqualTo("$3 int");
+        assertThat(ask("OBJECT ENCODING s")).isEqualTo("$6 embstr");
+        assertThat(ask("OBJECT ENCODING l")).isEqualTo("$3 raw");
+        assertThat(ask("OBJECT ENCODING h")).isEqualTo("$8 listpack");
+        assertThat(ask("OBJECT ENCODING nosuch")).isEqualTo("$-1");
+        assertThat(ask("OBJECT REFCOUNT n")).isEqualTo(":1");
+        // In whole seconds: the first may pass on a busy machine.
+        assertThat(ask("OBJECT IDLETIME n")).isIn(":0", ":1", ":2");
+        assertThat(ask("OBJECT FREQ n")).startsWith("-ERR An LFU maxmemory policy is not selected");
+        assertThat(ask("DEBUG OBJECT h")).startsWith("+Value at:0x").contains(" refcount:1 encoding:listpack ");
+        assertThat(ask("DEBUG OBJECT nosuch")).isEqualTo("-ERR no such key");
+        long usage = Long.parseLong(ask("MEMORY USAGE n").substring(1));
+        assertThat(usage).isBetween(24L, 80L);
+        assertThat(ask("MEMORY USAGE nosuch")).isEqualTo("$-1");
+        assertThat(ask("MEMORY USAGE n SAMPLES x")).startsWith("-ERR");
+    }
+
+    // --- SLOWLOG, LATENCY
+
+    @Test
+    void slowCommandsAreKept() throws IOException {
+        assertThat(ask("CONFIG SET slowlog-log-slower-than 10000 slowlog-max-len 2 latency-monitor-threshold 5"))
+                .isEqualTo("+OK");
+        assertThat(ask("SLOWLOG RESET")).isEqualTo("+OK");
+        assertThat(ask("LATENCY RESET")).startsWith(":");
+        for (int i = 1; i <= 3; i++) {
+            assertThat(ask("DEBUG SLEEP 0.02" + i)).isEqualTo("+OK");
+        }
+        assertThat(ask("SLOWLOG LEN")).isEqualTo(":2");
+        assertThat(ask("SLOWLOG GET 1")).startsWith("*1 *6 :")
+                .contains(" *3 $5 DEBUG $5 SLEEP $5 0.023 ", " 127.0.0.1:");
+        assertThat(ask("SLOWLOG GET -1")).startsWith("*2 ");
+        assertThat(ask("SLOWLOG GET -2")).startsWith("-ERR count should be greater than or equal to -1");
+        assertThat(ask("LATENCY LATEST")).startsWith("*1 *4 $7 command :");
+        assertThat(ask("LATENCY HISTORY command")).startsWith("*");
+        assertThat(ask("LATENCY HISTORY nosuch")).isEqualTo("*0");
+        assertThat(ask("LATENCY HISTOGRAM debug|sleep")).contains("$11 debug|sleep", "$5 calls :3");
+        assertThat(ask("LATENCY RESET command")).isEqualTo(":1");
+        assertThat(ask("LATENCY LATEST")).isEqualTo("*0");
+        assertThat(ask("SLOWLOG RESET")).isEqualTo("+OK");
+        assertThat(ask("SLOWLOG LEN")).isEqualTo(":0");
+    }
+
+    @Test
+    void everyContainerHelps() throws IOException {
+        for (String container : List.of("CLIENT", "CONFIG", "OBJECT", "MEMORY", "DEBUG", "SLOWLOG", "LATENCY",
+                "COMMAND")) {
+            assertThat(ask(container + " HELP")).startsWith("*").contains("+" + container + " <subcommand>", "+HELP");
+            assertThat(ask(container + " nosuch")).isEqualTo("-ERR unknown subcommand 'nosuch'. Try " + container
+                    + " HELP.");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.varve.server;
+
+import java.util.List;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/** The walls between the rooms of the server. */
+final class ArchitectureTest {
+    private static final String ROOT = "io.varve.server";
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(ROOT);
+
+    @Test
+    void roomsFormNoCycle() {
+        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void noRoomKnowsTheCompositionRoot() {
+        noClasses().that().resideInAPackage(ROOT + ".*..").should().dependOnClassesThat().resideInAPackage(ROOT)
+                .check(CLASSES);
+    }
+
+    @Test
+    void theProtocolKnowsNoOtherRoom() {
+        for (String other : List.of("command", "admin", "config", "net")) {
+            forbid("resp", other);
+        }
+    }
+
+    @Test
+    void settingsKnowNoOtherRoom() {
+        for (String other : List.of("command", "admin", "resp", "net")) {
+            forbid("config", other);
+        }
+    }
+
+    @Test
+    void whatIsMeasuredKnowsNeitherCommandsNorProtocol() {
+        for (String other : List.of("command", "resp", "net")) {
+            forbid("admin", other);
+        }
+    }
+
+    @Test
+    void commandsKnowNoChannels() {
+        forbid("command", "net");
+    }
+
+    @Test
+    void channelsStayInTheirRoom() {
+        noClasses().that().resideOutsideOfPackages(ROOT + ".net..").should().dependOnClassesThat()
+                .resideInAnyPackage("io.netty.channel..", "io.netty.bootstrap..", "io.netty.util..").check(CLASSES);
+        noClasses().that().resideOutsideOfPackages(ROOT + ".net..", ROOT + ".resp..").should().dependOnClassesThat()
+                .resideInAPackage("io.netty..").check(CLASSES);
+    }
+
+    @Test
+    void onlyTheRootOpensTheCacheAndTheNetwork() {
+        noClasses().that().resideInAPackage(ROOT + ".*..").should().callMethodWhere(named("io.varve.memory.Cache",
+                "open")).orShould().callMethodWhere(named(ROOT + ".net.NetworkServer", "start")).check(CLASSES);
+    }
+
+    @Test
+    void timeIsInjected() {
+        noClasses().should().callMethod(System.class, "currentTimeMillis").check(CLASSES);
+        // The thread of maintenance paces itself, and DEBUG SLEEP sleeps: neither tells anyone the time.
+        noClasses().that().doNotHaveSimpleName("Maintenance").and().doNotHaveSimpleName("ObjectCommands").should()
+                .callMethod(System.class, "nanoTime").check(CLASSES);
+    }
+
+    @Test
+    void theWireIsNoDoorToRawMemory() {
+        noClasses().should().dependOnClassesThat()
+                .haveNameMatching("java\\.lang\\.foreign\\.(Arena|Linker|SymbolLookup)")
+                .check(CLASSES);
+        noClasses().should().dependOnClassesThat(new DescribedPredicate<JavaClass>("sun.misc.Unsafe") {
+            @Override
+            public boolean test(JavaClass used) {
+                return used.getName().equals("sun.misc.Unsafe");
+            }
+        }).check(CLASSES);
+    }
+
+    @Test
+    void everyRoomSaysWhatLivesInIt() {
+        classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(ROOT, ROOT + ".admin",
+                ROOT + ".command", ROOT + ".config", ROOT + ".net", ROOT + ".resp").check(CLASSES);
+    }
+
+    private static DescribedPredicate<com.tngtech.archunit.core.domain.JavaMethodCall> named(String owner,
+            String method) {
+        return DescribedPredicate.describe(owner + "." + method, call -> call.getTargetOwner().getName().equals(owner)
+                && call.getName().equals(method));
+    }
+
+    private static void forbid(String room, String other) {
+        noClasses().that().resideInAPackage(ROOT + "." + room + "..").should().dependOnClassesThat()
+                .resideInAPackage(ROOT + "." + other + "..").check(CLASSES);
+    }
+}

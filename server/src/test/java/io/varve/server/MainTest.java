@@ -1,0 +1,93 @@
+package io.varve.server;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.varve.server.config.MachineMemory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** The program: what it prints and how it ends. Confined to the test's thread. */
+class MainTest {
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    private int run(String... arguments) {
+        return Main.run(List.of(arguments), new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8));
+    }
+
+    private void assertOneLine(String... parts) {
+        String text = err.toString(StandardCharsets.UTF_8);
+        assertThat(text.lines()).hasSize(1);
+        assertThat(text).startsWith("varve: ").contains(parts);
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--port,70000,0 to 65535", "--maxmemory,lots,an amount of memory", "--appendonly,maybe,yes or no",
+            "--maxmemory-policy,nosuch,allkeys-lru", "--nosuch,1,there is no such setting"})
+    void aBadSettingEndsItWithTwoAndOneLine(String name, String value, String allowed) {
+        assertThat(run("serve", name, value)).isEqualTo(2);
+        assertOneLine(name.substring(2), value, allowed);
+    }
+
+    @Test
+    void moreMemoryThanThereIsIsRefused() {
+        long tooMuch = MachineMemory.totalBytes() + 1;
+        assertThat(run("serve", "--maxmemory", Long.toString(tooMuch))).isEqualTo(2);
+        assertOneLine("maxmemory " + tooMuch, "at most", Long.toString(tooMuch - 1));
+    }
+
+    @Test
+    void aFileThatIsNotThereEndsItWithTwo() {
+        assertThat(run("serve", "no-such-file.conf")).isEqualTo(2);
+        assertOneLine("no-such-file.conf");
+    }
+
+    @Test
+    void aPortThatIsTakenEndsItWithOne() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertThat(run("serve", "--port", port, "--maxmemory", "64mb", "--io-threads", "1")).isEqualTo(1);
+            assertOneLine(port);
+        }
+    }
+
+    @Test
+    void portZeroIsFoundAndPrintedAndShutdownEndsItWithZero() throws Exception {
+        CompletableFuture<Integer> status = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                status.complete(run("serve", "--port", "0", "--maxmemory", "64mb", "--io-threads", "1"));
+            } catch (Throwable failed) {
+                status.completeExceptionally(failed);
+            }
+        });
+        await().atMost(20, TimeUnit.SECONDS).until(() -> out.toString(StandardCharsets.UTF_8)
+                .contains("Ready to accept connections") || status.isDone());
+        Matcher port = Pattern.compile(" port (\\d+)").matcher(out.toString(StandardCharsets.UTF_8));
+        assertThat(port.find()).isTrue();
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("64.00M");
+        try (SocketClient client = new SocketClient(Integer.parseInt(port.group(1)))) {
+            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
+            client.send("SHUTDOWN NOSAVE\r\n");
+            assertThat(client.readToEnd()).isEmpty();
+        }
+        assertThat(status.get(20, TimeUnit.SECONDS)).isZero();
+        assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+}
