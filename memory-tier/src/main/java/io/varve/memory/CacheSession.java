@@ -130,7 +130,7 @@ public interface CacheSession {
     // --- walks (no lock held by the caller)
 
     /**
-     * Visits the items of some index buckets. An item that is there throughout a whole scan is visited at least once,
+     * Visits the items of some index buckets. An item that is there throughout a whole scan is visited exactly once,
      * whatever rehash, displacement, insert and delete do meanwhile. Expired items are not visited.
      *
      * @param cursor 0 to start, else what the last call returned

@@ -258,30 +258,48 @@ public final class Index {
 
     /**
      * Visits all entries of one home bucket. An entry that is there during a whole walk, from cursor 0 until 0 is
-     * returned, is visited at least once, whatever is added, removed, moved or rehashed between the calls.
+     * returned, is visited exactly once, and any other at most once for each time it was added, whatever is added,
+     * removed, moved or rehashed between the calls.
      *
      * <p>The cursor counts home buckets with its bits reversed, so that after a doubling or halving the buckets behind
      * it are those that came from, or went into, buckets behind it. While there are two tables one call visits a home
      * bucket of the smaller and all of the larger that it corresponds to.
      *
+     * <p>Read backwards, the home bits of a hash are a place in an order that no table size changes, and so is the
+     * cursor: it has passed the entries whose place is before it and no others. A halving may put it into the middle of
+     * a bucket; the entries there that it has passed already are left out.
+     *
      * @return the next cursor; 0 at the end
      */
     public long scan(long cursor, LocationVisitor visitor) {
         IndexTable second = target;
+        long smallerMask = second == null ? current.mask : Math.min(current.mask, second.mask);
+        LocationVisitor unseen = (cursor & ~smallerMask) == 0 ? visitor : after(cursor, visitor);
         if (second == null) {
-            current.visitHome(cursor & current.mask, verifier, visitor);
+            current.visitHome(cursor & current.mask, verifier, unseen);
             return reverseIncrement(cursor, current.mask);
         }
         boolean growing = second.mask > current.mask;
         IndexTable smaller = growing ? current : second;
         IndexTable larger = growing ? second : current;
-        smaller.visitHome(cursor & smaller.mask, verifier, visitor);
+        smaller.visitHome(cursor & smaller.mask, verifier, unseen);
         long next = cursor;
         do {
-            larger.visitHome(next & larger.mask, verifier, visitor);
+            larger.visitHome(next & larger.mask, verifier, unseen);
             next = reverseIncrement(next, larger.mask);
         } while ((next & (smaller.mask ^ larger.mask)) != 0);
         return next;
+    }
+
+    /** Leaves out what a walk that has come to the cursor has passed. */
+    private LocationVisitor after(long cursor, LocationVisitor visitor) {
+        long from = Long.reverse(cursor);
+        return location -> {
+            long place = Long.reverse(IndexBucketLayout.home(verifier.hashOf(location), -1));
+            if (Long.compareUnsigned(place, from) >= 0) {
+                visitor.visit(location);
+            }
+        };
     }
 
     /**

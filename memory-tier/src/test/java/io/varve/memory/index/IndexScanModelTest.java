@@ -1,5 +1,6 @@
 package io.varve.memory.index;
 
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -7,14 +8,15 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An entry that is there throughout a scan is reported, and none that is not there, while others come and go and the
- * tables grow and shrink between the calls. Confined to the test's thread.
+ * An entry that is there throughout a scan is reported, one that was not added again is reported once, and none that is
+ * not there, while others come and go and the tables grow and shrink between the calls. Confined to the test's thread.
  */
 class IndexScanModelTest {
     private static final int LOCATIONS = 2_500;
@@ -50,6 +52,48 @@ class IndexScanModelTest {
         index.release();
     }
 
+    /** After any number of calls the index loses most of its entries and halves several times. */
+    @Test
+    void aHalvingRepeatsNothing() {
+        long seed = ThreadLocalRandom.current().nextLong();
+        System.out.println("IndexScanModelTest halving, seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int location = 0; location < LOCATIONS; location++) {
+            hashes[location] = random.nextLong();
+            items.put(location, location, hashes[location]);
+        }
+        for (int calls = 1; calls < 100; calls++) {
+            Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+            for (int location = 0; location < LOCATIONS; location++) {
+                index.insert(hashes[location], location);
+            }
+            finishRehash(index);
+            long slots = index.slots();
+            int[] times = new int[LOCATIONS];
+            long cursor = 0;
+            for (int call = 0; call < calls; call++) {
+                cursor = index.scan(cursor, location -> times[(int) location]++);
+            }
+            int kept = LOCATIONS / 20;
+            for (int location = kept; location < LOCATIONS; location++) {
+                index.remove(hashes[location], location);
+            }
+            finishRehash(index);
+            assertThat(index.slots()).isLessThan(slots);
+            while (cursor != 0) {
+                cursor = index.scan(cursor, location -> times[(int) location]++);
+            }
+            assertThat(Arrays.copyOf(times, kept)).as("after %s calls", calls).containsOnly(1);
+            index.release();
+        }
+    }
+
+    private static void finishRehash(Index index) {
+        while (index.rehashStep(1024)) {
+            assertThat(index.rehashing()).isTrue();
+        }
+    }
+
     /** A scan during which the number of entries moves towards {@code wanted}. */
     private int scanOnce(Index index, SplittableRandom random, int wanted) {
         Set<Long> stayed = new HashSet<>(present);
@@ -61,12 +105,12 @@ class IndexScanModelTest {
                 if (!present.contains(location)) {
                     throw new AssertionError("location " + location + " is reported and not there");
                 }
-                reported.add(location);
+                assertThat(reported.add(location)).as("location %s is reported for the first time", location).isTrue();
             });
             int changes = random.nextInt(60);
             for (int i = 0; i < changes; i++) {
                 boolean before = index.rehashing();
-                change(index, random, stayed, wanted);
+                change(index, random, stayed, reported, wanted);
                 resizes += before != index.rehashing() ? 1 : 0;
             }
             if (random.nextInt(4) == 0) {
@@ -78,7 +122,7 @@ class IndexScanModelTest {
         return resizes;
     }
 
-    private void change(Index index, SplittableRandom random, Set<Long> stayed, int wanted) {
+    private void change(Index index, SplittableRandom random, Set<Long> stayed, Set<Long> reported, int wanted) {
         long location = random.nextInt(LOCATIONS);
         boolean there = present.contains(location);
         boolean tooMany = present.size() > wanted;
@@ -89,6 +133,7 @@ class IndexScanModelTest {
         } else if (!there && (!tooMany || random.nextInt(10) == 0)) {
             index.insert(hashes[(int) location], location);
             present.add(location);
+            reported.remove(location);
         }
     }
 }
