@@ -274,7 +274,7 @@ class AdminCommandsTest {
         assertThat(ask("DEBUG OBJECT h")).startsWith("+Value at:0x").contains(" refcount:1 encoding:listpack ");
         assertThat(ask("DEBUG OBJECT nosuch")).isEqualTo("-ERR no such key");
         long usage = Long.parseLong(ask("MEMORY USAGE n").substring(1));
-        assertThat(usage).isBetween(24L, 80L);
+        assertThat(usage).isBetween(20L, 80L);
         assertThat(ask("MEMORY USAGE nosuch")).isEqualTo("$-1");
         assertThat(ask("MEMORY USAGE n SAMPLES x")).startsWith("-ERR");
     }
