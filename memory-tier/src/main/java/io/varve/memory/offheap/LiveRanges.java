@@ -16,6 +16,8 @@ public final class LiveRanges {
 
     public static void add(long address, long length) {
         if (Memory.CHECKED && length > 0) {
+            // Ranges that begin inside the new one were given back by owners who did not say so, and hide it.
+            ENDS_BY_START.subMap(address, false, address + length, false).clear();
             ENDS_BY_START.merge(address, address + length, Math::max);
         }
     }

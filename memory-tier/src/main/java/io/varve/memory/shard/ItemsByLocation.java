@@ -3,6 +3,7 @@ package io.varve.memory.shard;
 import io.varve.memory.index.KeyVerifier;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.Location;
 
 /** What the index asks about the items behind its locations. Guarded by the shard's lock. */
 final class ItemsByLocation implements KeyVerifier {
@@ -23,6 +24,12 @@ final class ItemsByLocation implements KeyVerifier {
     public long hashOf(long location) {
         long address = address(location);
         return context.keyHash.hash(ItemLayout.keyAddress(address), ItemLayout.keyLength(address));
+    }
+
+    @Override
+    public long touch(long location) {
+        // A large item's place is read from a table on the heap first: nothing to read ahead of.
+        return Location.isLarge(location) ? location : Memory.getLong(address(location));
     }
 
     private long address(long location) {

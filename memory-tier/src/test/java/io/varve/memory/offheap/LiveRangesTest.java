@@ -50,6 +50,13 @@ class LiveRangesTest {
         refused(START, 1);
     }
 
+    @Test
+    void aNewRangeEndsForgottenOnesInsideIt() {
+        LiveRanges.add(START + 10, 20);
+        LiveRanges.add(START, 100);
+        assertThatCode(() -> LiveRanges.check(START + 15, 80)).doesNotThrowAnyException();
+    }
+
     private static void refused(long address, long length) {
         assertThatThrownBy(() -> LiveRanges.check(address, length)).isInstanceOf(IndexOutOfBoundsException.class)
                 .hasMessageContaining(Long.toHexString(address));
