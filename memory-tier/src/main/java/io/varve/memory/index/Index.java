@@ -192,7 +192,7 @@ public final class Index {
      * Moves some home buckets of a rehash on its way, or starts one that is due.
      *
      * @param buckets home buckets to move at most; a full one costs up to 14 hashes of keys
-     * @return whether there is more to do
+     * @return whether there is more to do, and any of it could be done
      */
     public boolean rehashStep(int buckets) {
         if (target == null) {
@@ -206,6 +206,8 @@ public final class Index {
         if (to == null) {
             return false;
         }
+        long startAt = rehashAt;
+        long left = current.used() + current.overflow.count();
         long end = Math.min(current.buckets(), rehashAt + buckets);
         long sum = touched;
         if (rehashAt < end) {
@@ -223,6 +225,9 @@ public final class Index {
         touched = sum;
         if (rehashAt == current.buckets()) {
             endRehash(to);
+        } else if (rehashAt == startAt && current.used() + current.overflow.count() == left) {
+            // The other table's overflow was refused memory: trying again at once would be in vain.
+            return false;
         }
         return target != null || current.growDue() || current.shrinkDue();
     }

@@ -93,6 +93,38 @@ class IndexBoundTest {
     }
 
     @Test
+    void aRehashThatIsRefusedMemoryDoesNotAskForMoreTime() {
+        int chosen = 200;
+        FakeItems items = new FakeItems(regions, chosen + 2_000);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        int key = 0;
+        while (key < chosen) {
+            insert(index, items, key++, random.nextLong() & 0xFF00_0000_0000_FFFFL);
+        }
+        while (!index.rehashing()) {
+            insert(index, items, key++, random.nextLong());
+        }
+        assertThat(index.rehashStep(1)).isTrue();
+        long limit = budget.limitBytes();
+        budget.limit(budget.chargedBytes());
+        int steps = 0;
+        while (index.rehashStep(64) && steps < 1000) {
+            steps++;
+        }
+        assertThat(steps).isLessThan(1000);
+        assertThat(index.rehashing()).isTrue();
+        assertAllFound(index, items, key);
+        budget.limit(limit);
+        while (index.rehashStep(64)) {
+            steps++;
+        }
+        assertThat(index.rehashing()).isFalse();
+        assertAllFound(index, items, key);
+        assertSound(index);
+    }
+
+    @Test
     void aLargeTableFillsToItsThresholdBeforeItDoubles() {
         int count = 7 * 16_384 * 86 / 100;
         FakeItems items = new FakeItems(regions, count);
