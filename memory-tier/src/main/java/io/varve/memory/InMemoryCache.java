@@ -83,11 +83,11 @@ final class InMemoryCache implements Cache {
     }
 
     private static void requireRoomForHeads(CacheConfig config, int shardCount, int segmentBytes) {
-        long least = 2L * shardCount * segmentBytes;
+        long least = 2 * Room.reserveBytes(shardCount, segmentBytes);
         if (config.maxMemoryBytes() < least) {
             throw new IllegalArgumentException("maxmemory " + config.maxMemoryBytes() + ": at least " + least
                     + " bytes are needed for two segments of " + segmentBytes + " bytes in each of " + shardCount
-                    + " shards; lower segment-size or shards, or raise maxmemory");
+                    + " shards and four for cleaning; lower segment-size or shards, or raise maxmemory");
         }
     }
 

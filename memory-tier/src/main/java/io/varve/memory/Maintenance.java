@@ -69,6 +69,7 @@ final class Maintenance {
         more |= reclaimer.reclaimSlice();
         more |= cleanSlice();
         trim();
+        context.regions().discardRetired();
         return more ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
     }
 
@@ -128,7 +129,7 @@ final class Maintenance {
     private boolean cleanSlice() {
         long nowMillis = context.ticker().wallMillis();
         boolean more = false;
-        if (context.evictionPolicy().evicts() && room.leftBytes() < room.reserveBytes()) {
+        if (context.evictionPolicy().evicts() && room.isShort()) {
             more = room.gain(nowMillis);
         }
         for (Shard shard : shards) {

@@ -21,6 +21,8 @@ final class Room {
     /** What is kept uncharged for what is no segment: a few slabs of time buckets, index tables as they begin. */
     private static final long UNSEGMENTED_BYTES = 64 << 10;
 
+    /** Maintenance makes room ahead of the writers up to this part of maxmemory. */
+    private static final int AHEAD_PART = 64;
     /** What was refused may be a table that is out of proportion: at most this part of maxmemory is freed for it. */
     private static final int MOST_PART_FOR_REFUSED = 4;
 
@@ -65,7 +67,16 @@ final class Room {
     }
 
     long reserveBytes() {
-        return (long) (shards.length + SEGMENTS_TO_MOVE_TO) * context.pool().segmentBytes();
+        return reserveBytes(shards.length, context.pool().segmentBytes());
+    }
+
+    static long reserveBytes(int shards, int segmentBytes) {
+        return (long) (shards + SEGMENTS_TO_MOVE_TO) * segmentBytes;
+    }
+
+    /** Whether maintenance should make room, so that writers need not: once more the reserve, but little of maxmemory. */
+    boolean isShort() {
+        return leftBytes() < Math.min(reserveBytes(), context.budget().limitBytes() / AHEAD_PART);
     }
 
     /**

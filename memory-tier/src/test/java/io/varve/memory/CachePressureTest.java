@@ -249,6 +249,20 @@ final class CachePressureTest {
         }
     }
 
+    /** The reserve is half of so small a cache; maintenance must not want as much once more. */
+    @Test
+    void maintenanceEvictsNothingThatHasRoom() {
+        Cache cache = Cache.open(CacheConfig.defaults(MIB).withShards(2).withSegmentSizeBytes(128 << 10).withHeads(1)
+                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU).withTicker(ticker));
+        try (CacheFixture fixture = new CacheFixture(cache)) {
+            for (int i = 0; i < 1000; i++) {
+                write(fixture, i, 100, Item.NEVER);
+            }
+            fixture.maintainFully();
+            assertThat(fixture.cache.size(0)).isEqualTo(1000);
+        }
+    }
+
     @Test
     void aLimitBeyondTheAddressSpaceIsRefused() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, MIB)) {

@@ -63,7 +63,7 @@ final class IndexTable {
     /** Gives all memory back. It stays mapped, so a stale read of a line is harmless. */
     void release() {
         overflow.release();
-        regions.free(address, tableBytes());
+        regions.retire(address, tableBytes());
         budget.release(tableBytes());
         used = 0;
     }

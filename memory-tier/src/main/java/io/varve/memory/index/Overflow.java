@@ -240,8 +240,8 @@ final class Overflow {
     }
 
     private void freeRegions(long oldNodes, long oldHeads, int oldCapacity) {
-        regions.free(oldNodes, nodeBytes(oldCapacity));
-        regions.free(oldHeads, headBytes(oldCapacity));
+        regions.retire(oldNodes, nodeBytes(oldCapacity));
+        regions.retire(oldHeads, headBytes(oldCapacity));
         budget.release(bytes(oldCapacity));
     }
 

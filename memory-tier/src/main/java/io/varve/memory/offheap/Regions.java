@@ -5,6 +5,8 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Hands out native memory in regions whose size is a power of two, and takes them back. Guarded by its own lock; many
  * threads may call.
@@ -22,6 +24,15 @@ public final class Regions {
     /** The smallest region, bytes: a page. */
     public static final long MIN_BYTES = 4096;
 
+    /** The system gets the pages of a smaller region back within some 50 microseconds. */
+    static final long RETIRE_FROM_BYTES = 1 << 20;
+    /** So much may be resident beyond what is charged. */
+    static final long MAX_RETIRED_BYTES = 64 << 20;
+
+    private record Retired(long address, long bytes) {}
+
+    private final ArrayDeque<Retired> retired = new ArrayDeque<>();
+    private long retiredBytes;
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
     private final Arena arena = Arena.ofAuto();
     private final boolean mapped;
@@ -63,6 +74,37 @@ public final class Regions {
         synchronized (this) {
             freeBySize.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(address);
         }
+    }
+
+    /**
+     * As {@link #free}, for who holds a lock that others wait for: a region of which the system would take long to get the
+     * pages back waits for {@link #discardRetired}, unless too much is waiting already.
+     */
+    public void retire(long address, long bytes) {
+        requirePowerOfTwo(bytes);
+        synchronized (this) {
+            if (bytes >= RETIRE_FROM_BYTES && retiredBytes + bytes <= MAX_RETIRED_BYTES) {
+                retiredBytes += bytes;
+                retired.add(new Retired(address, bytes));
+                return;
+            }
+        }
+        free(address, bytes);
+    }
+
+    /** Gives what was retired back to the system. Called by maintenance, without a lock. */
+    public void discardRetired() {
+        for (Retired region = nextRetired(); region != null; region = nextRetired()) {
+            free(region.address, region.bytes);
+        }
+    }
+
+    private synchronized @Nullable Retired nextRetired() {
+        Retired region = retired.poll();
+        if (region != null) {
+            retiredBytes -= region.bytes;
+        }
+        return region;
     }
 
     /**

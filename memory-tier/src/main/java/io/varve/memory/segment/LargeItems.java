@@ -118,6 +118,21 @@ public final class LargeItems {
         run.release();
     }
 
+    /** The table lets go of all runs. */
+    void releaseAll() {
+        for (LargeRun run : runs) {
+            if (run != null) {
+                run.release();
+            }
+        }
+        synchronized (this) {
+            runs = new LargeRun[FIRST_TABLE_LENGTH];
+            freeCount = 0;
+            nextNumber = 0;
+            count = 0;
+        }
+    }
+
     /** How many large items there are. */
     public synchronized int count() {
         return count;
@@ -129,7 +144,7 @@ public final class LargeItems {
     }
 
     void giveBack(LargeRun run) {
-        regions.free(run.start(), regionBytes((long) run.headRoom() + run.capacity()));
+        regions.retire(run.start(), regionBytes((long) run.headRoom() + run.capacity()));
         budget.release(run.chargedBytes());
         synchronized (this) {
             chargedBytes -= run.chargedBytes();

@@ -263,13 +263,14 @@ public final class SegmentPool implements AutoCloseable {
         return (long) (inUse + retainedCount + givingBack) << segmentShift;
     }
 
-    /** Ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */
+    /** Lets all large items go and ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */
     @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
+        largeItems.releaseAll();
         budget.release(bytes());
         LiveRanges.remove(base);
         Regions.release(base, reservedBytes);

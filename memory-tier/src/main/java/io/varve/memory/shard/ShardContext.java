@@ -70,6 +70,10 @@ public final class ShardContext {
         return refusedBytes.get() == 0 ? 0 : refusedBytes.getAndSet(0);
     }
 
+    public Regions regions() {
+        return regions;
+    }
+
     public MemoryBudget budget() {
         return budget;
     }

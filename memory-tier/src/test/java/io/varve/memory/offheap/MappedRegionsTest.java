@@ -37,6 +37,22 @@ class MappedRegionsTest extends RegionsContractTest {
         assertThat(written - residentBytes()).as("given back").isGreaterThan(BYTES / 2);
     }
 
+    @Test
+    void tooMuchIsNotRetired() {
+        Regions regions = create();
+        long bytes = Regions.MAX_RETIRED_BYTES;
+        long first = regions.allocate(bytes);
+        long second = regions.allocate(bytes);
+        regions.retire(first, bytes);
+        regions.retire(second, bytes);
+        assertThat(regions.allocate(bytes)).isEqualTo(second);
+        long third = regions.allocate(bytes);
+        assertThat(third).isNotEqualTo(first);
+        regions.free(second, bytes);
+        regions.free(third, bytes);
+        regions.discardRetired();
+    }
+
     private static long residentBytes() throws IOException {
         List<String> lines = Files.readAllLines(Path.of("/proc/self/status"));
         for (String line : lines) {

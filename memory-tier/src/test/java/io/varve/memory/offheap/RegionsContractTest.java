@@ -105,4 +105,20 @@ abstract class RegionsContractTest {
         }
         assertThat(faults).containsOnly(0);
     }
+
+    @Test
+    void whatIsRetiredIsHandedOutAgainOnceItIsDiscarded() {
+        long bytes = Regions.RETIRE_FROM_BYTES;
+        long address = regions.allocate(bytes);
+        Memory.fill(address, bytes, (byte) 7);
+        regions.retire(address, bytes);
+        long other = regions.allocate(bytes);
+        assertThat(other).isNotEqualTo(address);
+        regions.discardRetired();
+        assertThat(regions.allocate(bytes)).isEqualTo(address);
+        assertThat(Memory.getLong(address)).isZero();
+        assertThat(Memory.getLong(address + bytes - 8)).isZero();
+        regions.free(address, bytes);
+        regions.free(other, bytes);
+    }
 }
