@@ -41,7 +41,7 @@ class ConnectionTest {
 
     @Test
     void anUnknownCommandIsNamedWithItsArguments() throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.command("FOO", "a", "b"))
                     .isEqualTo("-ERR unknown command 'FOO', with args beginning with: 'a' 'b' \r\n");
             assertThat(client.command("ping", "a", "b"))
@@ -52,7 +52,7 @@ class ConnectionTest {
 
     @Test
     void inlineCommandsAreSplitAtBlanksOutsideQuotes() throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send("PING\r\n").reply()).isEqualTo("+PONG\r\n");
             assertThat(client.send("\r\n  echo \"a \\x41\\n\\\"b\"  \n").reply()).isEqualTo("$6\r\na A\n\"b\r\n");
             assertThat(client.send("echo 'it\\'s'\r\n").reply()).isEqualTo("$4\r\nit's\r\n");
@@ -66,8 +66,8 @@ class ConnectionTest {
             "*1_$x_|invalid bulk length", "echo \"a_|unbalanced quotes in request",
             "echo \"a\"b_|unbalanced quotes in request"})
     void aProtocolErrorClosesThatConnectionAlone(String input, String error) throws IOException {
-        try (SocketClient other = new SocketClient(server.port());
-                SocketClient client = new SocketClient(server.port())) {
+        try (RawClient other = new RawClient(server.port());
+                RawClient client = new RawClient(server.port())) {
             client.send("PING\r\n" + input.replace("_", "\r\n"));
             assertThat(client.readToEnd()).isEqualTo("+PONG\r\n-ERR Protocol error: " + error + "\r\n");
             assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
@@ -77,14 +77,14 @@ class ConnectionTest {
     @Test
     void linesOverTheLimitAreRefused() throws IOException {
         String blanks = "a".repeat((64 << 10) + 1);
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send(blanks).readToEnd()).isEqualTo("-ERR Protocol error: too big inline request\r\n");
         }
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send("*" + blanks).readToEnd())
                     .isEqualTo("-ERR Protocol error: too big mbulk count string\r\n");
         }
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send("*1\r\n$" + blanks).readToEnd())
                     .isEqualTo("-ERR Protocol error: too big bulk count string\r\n");
         }
@@ -92,19 +92,19 @@ class ConnectionTest {
 
     @Test
     void emptyAndNegativeArraysAreSkipped() throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send("*0\r\n*-1\r\n*-100\r\nPING\r\n").reply()).isEqualTo("+PONG\r\n");
         }
     }
 
     @Test
     void aPipelineOfMoreThanABatchIsAnsweredInOrder() throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             StringBuilder requests = new StringBuilder();
             StringBuilder replies = new StringBuilder();
             for (int i = 0; i < 5_000; i++) {
                 String text = "value-" + i;
-                requests.append(new String(SocketClient.encode("ECHO", text), StandardCharsets.ISO_8859_1));
+                requests.append(new String(RawClient.encode("ECHO", text), StandardCharsets.ISO_8859_1));
                 replies.append('$').append(text.length()).append("\r\n").append(text).append("\r\n");
             }
             client.send(requests.toString());
@@ -114,9 +114,9 @@ class ConnectionTest {
 
     @Test
     void aClientThatDoesNotReadIsNotReadEither() throws Exception {
-        byte[] request = SocketClient.encode("ECHO", "x".repeat(60_000));
-        try (SocketClient slow = new SocketClient(server.port());
-                SocketClient other = new SocketClient(server.port())) {
+        byte[] request = RawClient.encode("ECHO", "x".repeat(60_000));
+        try (RawClient slow = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
             int count = 1_000;
             Thread sender = Thread.ofPlatform().start(() -> {
                 try {
@@ -140,10 +140,10 @@ class ConnectionTest {
 
     @Test
     void halfACommandAndAClosedSocketHurtNobody() throws IOException {
-        byte[] whole = SocketClient.encode("ECHO", "x".repeat(3_000));
-        try (SocketClient other = new SocketClient(server.port())) {
+        byte[] whole = RawClient.encode("ECHO", "x".repeat(3_000));
+        try (RawClient other = new RawClient(server.port())) {
             for (int cut = 1; cut < whole.length; cut += 97) {
-                try (SocketClient client = new SocketClient(server.port())) {
+                try (RawClient client = new RawClient(server.port())) {
                     client.send(java.util.Arrays.copyOf(whole, cut));
                 }
             }
@@ -155,7 +155,7 @@ class ConnectionTest {
     @ValueSource(strings = {"epoll", "io_uring", "nio"})
     void everyTransportServes(String transport) throws IOException {
         try (VarveServer another = start(config.with("transport", transport));
-                SocketClient client = new SocketClient(another.port())) {
+                RawClient client = new RawClient(another.port())) {
             assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
         }
     }
@@ -163,14 +163,14 @@ class ConnectionTest {
     @Test
     void maxclientsIsKept() throws IOException {
         try (VarveServer small = start(config.with("maxclients", "1"));
-                SocketClient first = new SocketClient(small.port())) {
+                RawClient first = new RawClient(small.port())) {
             assertThat(first.command("PING")).isEqualTo("+PONG\r\n");
-            try (SocketClient second = new SocketClient(small.port())) {
+            try (RawClient second = new RawClient(small.port())) {
                 assertThat(second.readToEnd()).isEqualTo("-ERR max number of clients reached\r\n");
             }
             assertThat(first.command("QUIT")).isEqualTo("+OK\r\n");
             await().atMost(10, TimeUnit.SECONDS).until(() -> {
-                try (SocketClient third = new SocketClient(small.port())) {
+                try (RawClient third = new RawClient(small.port())) {
                     return third.command("PING").equals("+PONG\r\n");
                 } catch (IOException notYet) {
                     return false;
@@ -182,7 +182,7 @@ class ConnectionTest {
     @Test
     void aPasswordIsAskedFor() throws IOException {
         try (VarveServer locked = start(config.with("requirepass", "secret"));
-                SocketClient client = new SocketClient(locked.port())) {
+                RawClient client = new RawClient(locked.port())) {
             assertThat(client.command("PING")).isEqualTo("-NOAUTH Authentication required.\r\n");
             assertThat(client.command("HELLO", "3")).startsWith("-NOAUTH HELLO must be called");
             assertThat(client.command("AUTH", "wrong"))
@@ -194,12 +194,12 @@ class ConnectionTest {
                     .startsWith("%7\r\n$6\r\nserver\r\n");
         }
         try (VarveServer locked = start(config.with("requirepass", "secret"));
-                SocketClient client = new SocketClient(locked.port())) {
+                RawClient client = new RawClient(locked.port())) {
             assertThat(client.send("*11\r\n").readToEnd())
                     .isEqualTo("-ERR Protocol error: unauthenticated multibulk length\r\n");
         }
         try (VarveServer locked = start(config.with("requirepass", "secret"));
-                SocketClient client = new SocketClient(locked.port())) {
+                RawClient client = new RawClient(locked.port())) {
             assertThat(client.send("*1\r\n$16385\r\n").readToEnd())
                     .isEqualTo("-ERR Protocol error: unauthenticated bulk length\r\n");
         }
@@ -209,7 +209,7 @@ class ConnectionTest {
     @SuppressWarnings("StringConcatToTextBlock")
     @Test
     void whatChangesTheMeaningOfWhatFollowsWorksInsideABatch() throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             client.send("SELECT 99\r\nSELECT x\r\nSELECT 3\r\nHELLO 4\r\nHELLO 3\r\nRESET\r\nPING\r\nQUIT\r\nPING\r\n");
             assertThat(client.readToEnd()).isEqualTo(
                     "-ERR DB index is out of range\r\n-ERR value is not an integer or out of range\r\n+OK\r\n"

@@ -12,10 +12,14 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
  * A RESP client over a plain socket, which hides nothing of what the server sent. Confined to one thread.
+ *
+ * <p>A reply is read parsed ({@link #read}) or as the bytes it came in ({@link #reply}); text stands for bytes, in ISO
+ * 8859-1.
  */
 final class RawClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;
@@ -25,13 +29,25 @@ final class RawClient implements AutoCloseable {
     private final OutputStream out;
 
     RawClient(int port) throws IOException {
+        this(port, 0);
+    }
+
+    /**
+     * @param receiveBufferBytes how much the kernel may hold for this client; 0: its default
+     */
+    RawClient(int port, int receiveBufferBytes) throws IOException {
         socket = new Socket();
+        if (receiveBufferBytes > 0) {
+            socket.setReceiveBufferSize(receiveBufferBytes);
+        }
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
         socket.setSoTimeout(TIMEOUT_MILLIS);
         socket.setTcpNoDelay(true);
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
         out = new BufferedOutputStream(socket.getOutputStream(), 1 << 16);
     }
+
+    // --- sending
 
     /** Queues a command. */
     void write(List<byte[]> arguments) throws IOException {
@@ -48,8 +64,39 @@ final class RawClient implements AutoCloseable {
         out.flush();
     }
 
+    /** Sends bytes as they are. */
+    RawClient send(byte[] bytes) throws IOException {
+        out.write(bytes);
+        out.flush();
+        return this;
+    }
+
+    RawClient send(String latin1) throws IOException {
+        return send(latin1.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** A command as an array of bulks. */
+    static byte[] encode(String... arguments) {
+        StringBuilder text = new StringBuilder("*").append(arguments.length).append("\r\n");
+        for (String argument : arguments) {
+            text.append('$').append(argument.length()).append("\r\n").append(argument).append("\r\n");
+        }
+        return text.toString().getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Tells the server that nothing more will come; replies can still be read. */
+    void endOutput() throws IOException {
+        socket.shutdownOutput();
+    }
+
+    // --- parsed replies
+
     RawReply call(String... arguments) throws IOException {
-        write(java.util.Arrays.stream(arguments).map(a -> a.getBytes(StandardCharsets.ISO_8859_1)).toList());
+        return call(Arrays.stream(arguments).map(a -> a.getBytes(StandardCharsets.ISO_8859_1)).toList());
+    }
+
+    RawReply call(List<byte[]> arguments) throws IOException {
+        write(arguments);
         flush();
         return read();
     }
@@ -103,6 +150,69 @@ final class RawClient implements AutoCloseable {
             }
             line.write(c);
         }
+    }
+
+    /** The value of a field of INFO. */
+    String info(String field) throws IOException {
+        String all = call("INFO", "everything").text();
+        int at = all.indexOf("\n" + field + ":");
+        if (at < 0) {
+            throw new IOException("INFO has no field " + field);
+        }
+        return all.substring(at + field.length() + 2, all.indexOf('\r', at + 1));
+    }
+
+    long infoLong(String field) throws IOException {
+        return Long.parseLong(info(field));
+    }
+
+    // --- replies as bytes
+
+    /** Sends a command and reads the bytes of one reply. */
+    String command(String... arguments) throws IOException {
+        return send(encode(arguments)).reply();
+    }
+
+    /** One whole reply as it came, aggregates with their elements. */
+    String reply() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        reply(bytes);
+        return bytes.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    private void reply(ByteArrayOutputStream bytes) throws IOException {
+        String line = readLine();
+        bytes.writeBytes((line + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+        char kind = line.charAt(0);
+        if (kind == '$' || kind == '=') {
+            int length = Integer.parseInt(line.substring(1));
+            if (length >= 0) {
+                bytes.writeBytes((readBulk(length) + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+            }
+        } else if ("*~>%".indexOf(kind) >= 0) {
+            int count = Integer.parseInt(line.substring(1)) * (kind == '%' ? 2 : 1);
+            for (int i = 0; i < count; i++) {
+                reply(bytes);
+            }
+        }
+    }
+
+    /** Exactly so many bytes. */
+    String read(int length) throws IOException {
+        return new String(readBytes(length), StandardCharsets.ISO_8859_1);
+    }
+
+    byte[] readBytes(int length) throws IOException {
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length) {
+            throw new EOFException("The server closed the connection after " + bytes.length + " of " + length);
+        }
+        return bytes;
+    }
+
+    /** Everything until the server closes. */
+    String readToEnd() throws IOException {
+        return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
     }
 
     @Override

@@ -1,0 +1,298 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBufAllocator;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Input that is split, cut off, malformed or random hurts at most the connection it comes from. Confined to the test's
+ * thread.
+ */
+class FaultsIT {
+    private static final long RANDOM_NANOS = Duration.ofSeconds(20).toNanos();
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    /** What Netty's pools may keep of what a test made them take, bytes. */
+    private static final long POOLED_BYTES = 48L << 20;
+
+    private LeakWatch watch;
+    private VarveServer server;
+    private RawClient admin;
+
+    @BeforeEach
+    void start() throws IOException {
+        watch = new LeakWatch();
+        server = VarveServer
+                .start(ServerConfig.defaults().with("port", "0").with("io-threads", "2").with("maxmemory", "256mb"));
+        admin = new RawClient(server.port());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        List<String> errors = watch.errors();
+        admin.close();
+        server.close();
+        watch.close();
+        assertThat(errors).isEmpty();
+    }
+
+    // --- split
+
+    private static byte[] pipeline() {
+        String inline = "SET inline \"a \\x41\\n\"\r\nGET inline\r\n\r\n  echo 'single \\' quote'  \nPING\r\n";
+        byte[] bulks = concat(RawClient.encode("SET", "k", "value\r\n$3\r\n"), RawClient.encode("GET", "k"),
+                RawClient.encode("HSET", "h", "f", "1", "g", ""), RawClient.encode("HGETALL", "h"), "*0\r\n".getBytes(
+                        StandardCharsets.US_ASCII),
+                RawClient.encode("NOSUCH", "x"), RawClient.encode("MGET", "k", "none", "inline"),
+                RawClient.encode("INCR", "k"), RawClient.encode("DEL", "k", "h", "inline"));
+        return concat(bulks, inline.getBytes(StandardCharsets.US_ASCII), RawClient.encode("DEL", "inline", "k"),
+                RawClient.encode("ECHO", "the end"));
+    }
+
+    private static byte[] concat(byte[]... parts) {
+        byte[] all = new byte[Arrays.stream(parts).mapToInt(part -> part.length).sum()];
+        int at = 0;
+        for (byte[] part : parts) {
+            System.arraycopy(part, 0, all, at, part.length);
+            at += part.length;
+        }
+        return all;
+    }
+
+    @Test
+    void aPipelineSplitAtAnyByteGetsTheSameReplies() throws IOException {
+        byte[] requests = pipeline();
+        String expected;
+        try (RawClient client = new RawClient(server.port())) {
+            expected = client.send(concat(requests, RawClient.encode("QUIT"))).readToEnd();
+            expected = expected.substring(0, expected.length() - "+OK\r\n".length());
+        }
+        assertThat(expected).endsWith("$7\r\nthe end\r\n").contains("$5\r\na A\n\r\n".substring(4))
+                .contains("-ERR unknown command 'NOSUCH'");
+        try (RawClient client = new RawClient(server.port())) {
+            for (int cut = 1; cut < requests.length; cut++) {
+                sendAndAwaitReceipt(client, Arrays.copyOf(requests, cut));
+                client.send(Arrays.copyOfRange(requests, cut, requests.length));
+                assertThat(client.read(expected.length())).as("split at %d", cut).isEqualTo(expected);
+            }
+            for (byte b : requests) {
+                client.send(new byte[] {b});
+            }
+            assertThat(client.read(expected.length())).as("byte by byte").isEqualTo(expected);
+        }
+    }
+
+    /** The server has read these bytes when it returns: they cannot arrive together with the next ones. */
+    private void sendAndAwaitReceipt(RawClient client, byte[] bytes) throws IOException {
+        int question = RawClient.encode("INFO", "everything").length;
+        long target = admin.infoLong("total_net_input_bytes") + bytes.length;
+        client.send(bytes);
+        do {
+            target += question;
+        } while (admin.infoLong("total_net_input_bytes") < target);
+    }
+
+    @Test
+    void aLargeValueInPiecesOfAnySizeArrivesWhole() throws IOException {
+        SplittableRandom random = new SplittableRandom(7);
+        byte[] value = new byte[300_000];
+        random.nextBytes(value);
+        byte[] set = concat("*3\r\n$3\r\nSET\r\n$1\r\nv\r\n$300000\r\n".getBytes(StandardCharsets.US_ASCII), value,
+                "\r\n".getBytes(StandardCharsets.US_ASCII), RawClient.encode("STRLEN", "v"));
+        try (RawClient client = new RawClient(server.port())) {
+            for (int round = 0; round < 20; round++) {
+                for (int at = 0; at < set.length;) {
+                    int next = Math.min(set.length, at + 1 + random.nextInt(1 << random.nextInt(1, 18)));
+                    client.send(Arrays.copyOfRange(set, at, next));
+                    at = next;
+                }
+                assertThat(client.read(5 + 9)).isEqualTo("+OK\r\n:300000\r\n");
+                assertThat(client.call("GET", "v").text()).isEqualTo(new String(value, StandardCharsets.ISO_8859_1));
+            }
+        }
+    }
+
+    // --- cut off
+
+    @Test
+    void halfACommandAndAClosedSocketLeaveNothingBehind() throws IOException {
+        long usedBefore = admin.infoLong("used_memory");
+        byte[] small = RawClient.encode("ECHO", "x".repeat(3_000));
+        byte[] large = RawClient.encode("SET", "large", "x".repeat(40 << 20));
+        for (int round = 0; round < 100; round++) {
+            try (RawClient client = new RawClient(server.port())) {
+                client.send(Arrays.copyOf(small, 1 + round * 29));
+            }
+        }
+        for (int round = 0; round < 10; round++) {
+            try (RawClient client = new RawClient(server.port())) {
+                client.send(Arrays.copyOf(large, 30 + round * (4 << 20)));
+            }
+        }
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(admin.info("connected_clients")).isEqualTo("1");
+            assertThat(admin.infoLong("used_memory")).isLessThan(usedBefore + (1 << 20));
+        });
+        assertThat(directBytes()).isLessThan(POOLED_BYTES);
+        assertThat(admin.command("GET", "large")).isEqualTo("$-1\r\n");
+    }
+
+    private static long directBytes() {
+        return ((AdaptiveByteBufAllocator) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
+    }
+
+    // --- malformed
+
+    static Stream<String> malformed() {
+        return Stream.of("*a\r\n", "*\r\n", "*-1\r\n", "*-2147483649\r\n", "*1048577\r\n", "*2147483648\r\n",
+                "*99999999999999999999\r\n", "*1.5\r\n", "* 1\r\n", "*+1\r\n", "*01\r\n$4\r\nPING\r\n", "*0\r\n",
+                "*1\r\n+PING\r\n", "*1\r\nPING\r\n", "*1\r\n$-1\r\n", "*1\r\n$-5\r\n", "*1\r\n$\r\n", "*1\r\n$x\r\n",
+                "*1\r\n$4x\r\nPING\r\n", "*1\r\n$04\r\nPING\r\n", "*1\r\n$536870913\r\n", "*1\r\n$2147483648\r\n",
+                "*1\r\n$99999999999999999999\r\n", "*2\r\n$4\r\nECHO\r\n*1\r\n", "*1\r\n$4\r\nPINGxx", "$4\r\nPING\r\n",
+                "+OK\r\n", ":1\r\n", "echo \"a\r\n", "echo 'a\r\n", "echo \"a\"b\r\n", "echo 'a'b\r\n", "echo \"\\\r\n",
+                "echo \"a\\x4\"\r\n", "\r\n", "\n", "   \r\n", "\t\r\n", "\"\"\r\n", "*" + "1".repeat(65 << 10),
+                "x".repeat(65 << 10), "*1\r\n$" + "1".repeat(65 << 10), "\0\1\2\r\n", "\r\r\n", "*1\r\n$0\r\n\r\n",
+                "*2\r\n$0\r\n\r\n$0\r\n\r\n", "GET a\0b\r\n", "*1\n$4\r\nPING\r\n", "*1\rx$4\r\nPING\r\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource("malformed")
+    void malformedInputIsAnsweredAsRedisAnswersIt(String input) throws Exception {
+        try (ReferenceRedis redis = ReferenceRedis.start()) {
+            assertThat(answer(server.port(), input)).isEqualTo(answer(redis.port(), input));
+        }
+        assertThat(admin.command("PING")).isEqualTo("+PONG\r\n");
+    }
+
+    /** What comes until the server closes: an error, or the replies to what follows. */
+    private static String answer(int port, String input) throws IOException {
+        try (RawClient client = new RawClient(port)) {
+            client.send(input);
+            if (input.endsWith("\n")) {
+                client.send("ECHO next\r\nQUIT\r\n");
+            }
+            return client.readToEnd();
+        } catch (SocketException reset) {
+            // What the client sends after the error meets a closed socket. Both servers have then closed.
+            return "reset";
+        }
+    }
+
+    @Test
+    void whatIsOverTheLimitClosesItsConnectionAlone() throws IOException {
+        assertThat(admin.command("CONFIG", "SET", "proto-max-bulk-len", "1mb")).isEqualTo("+OK\r\n");
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1048577\r\n").readToEnd())
+                    .isEqualTo("-ERR Protocol error: invalid bulk length\r\n");
+        }
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("SET", "k", "x".repeat(1 << 20))).isEqualTo("+OK\r\n");
+            assertThat(client.send("*1048576\r\n").send("$1\r\na\r\n".repeat(1 << 20)).reply())
+                    .startsWith("-ERR unknown command 'a', with args beginning with: 'a' 'a' ");
+        }
+        assertThat(admin.command("STRLEN", "k")).isEqualTo(":1048576\r\n");
+    }
+
+    // --- random
+
+    @Test
+    void randomBytesAndMutatedRequestsHurtNobody() throws IOException {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        List<byte[]> valid = validRequests();
+        long end = System.nanoTime() + RANDOM_NANOS;
+        long connections = 0;
+        while (System.nanoTime() < end) {
+            try (RawClient client = new RawClient(server.port())) {
+                for (int i = random.nextInt(1, 50); i > 0; i--) {
+                    client.send(random.nextInt(8) == 0 ? randomBytes(random) : mutate(random, valid));
+                }
+                client.endOutput();
+                client.readToEnd();
+            } catch (SocketException _) {
+                // The server has closed the connection while something was still to be sent: that is its right.
+                connections++;
+            }
+            connections++;
+            if (connections % 100 == 0) {
+                assertThat(admin.command("PING")).as("seed %d", seed).isEqualTo("+PONG\r\n");
+            }
+        }
+        assertThat(connections).isPositive();
+        await().atMost(PATIENCE).untilAsserted(
+                () -> assertThat(admin.info("connected_clients")).as("seed %d", seed).isEqualTo("1"));
+        assertThat(directBytes()).as("seed %d", seed).isLessThan(POOLED_BYTES);
+        assertThat(admin.command("FLUSHALL")).isEqualTo("+OK\r\n");
+        assertThat(admin.command("PING")).isEqualTo("+PONG\r\n");
+    }
+
+    private static List<byte[]> validRequests() {
+        List<byte[]> valid = new ArrayList<>();
+        for (String line : List.of("SET k v", "SET k v EX 100", "GET k", "MSET a 1 b 2 c 3", "MGET a b c", "INCR n",
+                "APPEND k xyz", "SETRANGE k 100 abc", "GETRANGE k 0 -1", "SETBIT b 1000 1", "BITCOUNT b", "BITPOS b 1",
+                "BITFIELD b SET u8 0 255 GET u4 0", "HSET h f v g w", "HGETALL h", "HINCRBY h n 5", "HSCAN h 0 MATCH *",
+                "HRANDFIELD h -5 WITHVALUES", "HDEL h f", "SCAN 0 MATCH * COUNT 10 TYPE string", "KEYS *", "DEL k a b",
+                "EXPIRE k 100 NX", "PEXPIREAT k 99999999999999", "TTL k", "PERSIST k", "RENAME k l", "COPY l k REPLACE",
+                "TYPE k", "OBJECT ENCODING k", "MEMORY USAGE k", "LCS a b", "GETEX k PX 1000", "GETDEL k", "INFO memory",
+                "CONFIG GET *", "CLIENT LIST", "CLIENT SETNAME n", "COMMAND COUNT", "COMMAND INFO get", "HELLO 3",
+                "HELLO 2", "SELECT 1", "SELECT 0", "SWAPDB 0 1", "MOVE k 1", "DBSIZE", "RANDOMKEY", "FLUSHDB", "TIME",
+                "SLOWLOG GET", "LATENCY LATEST", "CLIENT REPLY SKIP", "ECHO abc", "PING", "RESET", "STRLEN k")) {
+            valid.add(RawClient.encode(line.split(" ")));
+            valid.add((line + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        }
+        return valid;
+    }
+
+    private static byte[] randomBytes(SplittableRandom random) {
+        byte[] bytes = new byte[random.nextInt(1, 200)];
+        random.nextBytes(bytes);
+        if (random.nextBoolean()) {
+            bytes[0] = '*';
+        }
+        return bytes;
+    }
+
+    private static byte[] mutate(SplittableRandom random, List<byte[]> valid) {
+        byte[] request = valid.get(random.nextInt(valid.size())).clone();
+        int at = random.nextInt(request.length);
+        return switch (random.nextInt(8)) {
+            case 0 -> {
+                request[at] = (byte) random.nextInt(256);
+                yield request;
+            }
+            case 1 -> Arrays.copyOf(request, at + 1);
+            case 2 -> concat(Arrays.copyOf(request, at), Arrays.copyOfRange(request, random.nextInt(request.length),
+                    request.length));
+            case 3 -> {
+                // Digits are counts, lengths and numbers: the most telling bytes.
+                byte digit = (byte) "0123456789-".charAt(random.nextInt(11));
+                for (int i = at; i < request.length; i++) {
+                    if (request[i] >= '0' && request[i] <= '9') {
+                        request[i] = digit;
+                        break;
+                    }
+                }
+                yield request;
+            }
+            default -> request;
+        };
+    }
+}
