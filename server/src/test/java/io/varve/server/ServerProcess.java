@@ -19,7 +19,8 @@ import java.util.regex.Pattern;
 final class ServerProcess implements AutoCloseable {
     private static final Pattern SERVE_OPTIONS = Pattern.compile("serve\\(\\) \\{.*?VARVE_JAVA_OPTS=\"(.*?)\\$",
             Pattern.DOTALL);
-    private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \"\\$jdk/bin/java\" (.*?)-Dvarve", Pattern.DOTALL);
+    private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \"\\$jdk/bin/java\" (.*?)-Dvarve",
+            Pattern.DOTALL);
     private static final Pattern PORT = Pattern.compile("port (\\d+)");
 
     private final Process process;
