@@ -1,0 +1,121 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * Redis's own programs, where they are installed, work against a real server. Confined to the test's thread.
+ */
+class RedisToolsIT {
+    private static VarveServer server;
+
+    @BeforeAll
+    static void start() throws IOException {
+        server = VarveServer
+                .start(ServerConfig.defaults().with("port", "0").with("io-threads", "2").with("maxmemory", "128mb"));
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void installed() throws IOException {
+        assumeTrue(isOnPath("redis-cli") && isOnPath("redis-benchmark"),
+                "redis-cli and redis-benchmark are not installed");
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("FLUSHALL")).isEqualTo("+OK\r\n");
+        }
+    }
+
+    private static boolean isOnPath(String program) {
+        return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
+                .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
+    }
+
+    /** Runs a program until it ends, or until it has written so many lines. */
+    private static String run(int lines, String program, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(program, "-h", "127.0.0.1", "-p",
+                Integer.toString(server.port())));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try (var reader = process.inputReader(StandardCharsets.ISO_8859_1)) {
+            process.getOutputStream().close();
+            StringBuilder output = new StringBuilder();
+            int count = 0;
+            for (String line = reader.readLine(); line != null && count < lines; line = reader.readLine()) {
+                output.append(line).append('\n');
+                count++;
+            }
+            if (count < lines) {
+                assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).as(output.toString()).isZero();
+            }
+            return output.toString();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static String cli(String... arguments) throws Exception {
+        return run(Integer.MAX_VALUE, "redis-cli", arguments);
+    }
+
+    @Test
+    void redisCli() throws Exception {
+        assertThat(cli("SET", "k", "v")).isEqualTo("OK\n");
+        assertThat(cli("GET", "k")).isEqualTo("v\n");
+        assertThat(cli("-3", "HSET", "h", "f", "1")).isEqualTo("1\n");
+        assertThat(cli("-3", "HGETALL", "h")).isEqualTo("f 1\n");
+        assertThat(cli("--no-raw", "HGETALL", "h")).isEqualTo("1) \"f\"\n2) \"1\"\n");
+        assertThat(cli("INFO")).contains("# Server", "redis_version:7.2", "# Keyspace", "db0:keys=2,expires=0");
+        assertThat(cli("--scan").lines()).containsExactlyInAnyOrder("k", "h");
+        assertThat(cli("--scan", "--pattern", "k*")).isEqualTo("k\n");
+        assertThat(cli("--bigkeys")).contains("Sampled 2 keys", "1 strings with 1 bytes", "1 hashs with 1 fields");
+        assertThat(cli("--memkeys")).contains("Sampled 2 keys");
+        assertThat(run(4, "redis-cli", "--stat", "-i", "0.1")).contains("keys", "mem", "clients", "2 ");
+        assertThat(run(2, "redis-cli", "--latency", "-i", "1", "--raw")).isNotEmpty();
+    }
+
+    private static void assertNoErrors(String output, String... tests) {
+        assertThat(output.toLowerCase(java.util.Locale.ROOT)).doesNotContain("error", "warning", "could not");
+        assertThat(output).contains(tests);
+    }
+
+    @Test
+    void redisBenchmark() throws Exception {
+        String[] tests = {"SET", "GET", "INCR", "HSET", "MSET (10 keys)"};
+        String selected = "set,get,incr,hset,mset";
+        assertNoErrors(run(Integer.MAX_VALUE, "redis-benchmark", "-t", selected, "-n", "20000", "-P", "16", "-q"),
+                tests);
+        assertNoErrors(run(Integer.MAX_VALUE, "redis-benchmark", "-t", selected, "-n", "20000", "-P", "16", "-q", "-r",
+                "5000"), tests);
+        String csv = run(Integer.MAX_VALUE, "redis-benchmark", "-t", selected, "-n", "20000", "-P", "16", "--csv",
+                "--threads", "2");
+        assertNoErrors(csv, "\"SET\",\"", "\"MSET (10 keys)\",\"");
+        assertThat(csv.lines()).hasSize(1 + tests.length);
+        String single = run(Integer.MAX_VALUE, "redis-benchmark", "-t", "ping,set,get", "-n", "2000", "-d", "4000");
+        assertNoErrors(single, "PING_INLINE", "PING_MBULK", "SET", "GET", "host configuration \"save\": ",
+                "host configuration \"appendonly\": no");
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("DBSIZE").integer()).isGreaterThan(4_000);
+            assertThat(client.call("GET", "counter:__rand_int__").text()).isEqualTo("40000");
+        }
+    }
+}
