@@ -147,7 +147,8 @@ class BackPressureIT {
     @Test
     void theHardOutputLimitCutsOff() throws Exception {
         set("v", value(1 << 20));
-        assertThat(admin.command("CONFIG", "SET", "client-output-buffer-limit", "normal 900kb 0 0")).isEqualTo("+OK\r\n");
+        assertThat(admin.command("CONFIG", "SET", "client-output-buffer-limit", "normal 900kb 0 0"))
+                .isEqualTo("+OK\r\n");
         try (RawClient slow = new RawClient(server.port(), SMALL_RECEIVE_BUFFER_BYTES)) {
             Thread sender = sendGets(slow, REQUESTS);
             await().atMost(PATIENCE).until(() -> admin.info("connected_clients").equals("1"));

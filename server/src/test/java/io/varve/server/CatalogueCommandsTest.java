@@ -38,7 +38,7 @@ class CatalogueCommandsTest {
     }
 
     private String ask(int protocol, String line) throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             if (protocol == 3) {
                 assertThat(client.command("HELLO", "3")).startsWith("%7");
             }

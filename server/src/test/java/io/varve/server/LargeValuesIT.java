@@ -81,6 +81,7 @@ class LargeValuesIT {
                     latin1(value[bytes - 6]) + "12345" + latin1(tail[0]));
             assertThat(call(client, "GETRANGE", "v", bytes / 2, bytes / 2 + 99_999).text().length())
                     .isEqualTo(Math.min(100_000, bytes + 2000 - bytes / 2));
+            assertThat(call(client, "GETRANGE", "v", 0, -1).text()).hasSize(bytes + 2000);
             assertThat(call(client, "STRLEN", "v").integer()).isEqualTo(bytes + 2000);
             assertThat(call(client, "SET", "v", "small", "GET").text()).hasSize(bytes + 2000);
             assertThat(call(client, "APPEND", "v", value).integer()).isEqualTo(bytes + 5);

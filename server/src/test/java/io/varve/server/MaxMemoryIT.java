@@ -63,7 +63,7 @@ class MaxMemoryIT {
             assertThat(client.infoLong("used_memory")).isBetween(18 * MB, 32 * MB);
             long keys = client.call("DBSIZE").integer();
             assertThat(keys).isBetween(20_000L, 32 * MB / value.length);
-            assertThat(client.infoLong("evicted_keys") + keys).isEqualTo((count + PIPELINE - 1) / PIPELINE * PIPELINE);
+            assertThat(client.infoLong("evicted_keys") + keys).isEqualTo((count + PIPELINE - 1L) / PIPELINE * PIPELINE);
             assertThat(server.memoryBytes("VmHWM")).isLessThan(32 * MB + BESIDE_BYTES);
         }
     }

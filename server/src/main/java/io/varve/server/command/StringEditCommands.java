@@ -146,7 +146,7 @@ final class StringEditCommands {
         if (emptyFromTheEnd || from > to) {
             call.reply().bulk(call.argumentAddress(1), 0);
         } else {
-            call.reply().bulk(item.valueAddress() + from, (int) (to - from + 1));
+            Values.reply(call, item, item.valueAddress() + from, (int) (to - from + 1));
         }
     }
 

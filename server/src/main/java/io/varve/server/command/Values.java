@@ -12,13 +12,18 @@ final class Values {
 
     /** Replies an item's value: a large one goes out of its run without a copy. */
     static void reply(Invocation call, Item item) {
-        if (item.valueLength() > COPIED_BYTES) {
+        reply(call, item, item.valueAddress(), item.valueLength());
+    }
+
+    /** Replies a part of an item's value, from the address on. */
+    static void reply(Invocation call, Item item, long address, int length) {
+        if (length > COPIED_BYTES) {
             ValueRun run = call.session().runOf(item);
-            if (run != null && run.length() == item.valueLength()) {
-                call.reply().bigBulk(run);
+            if (run != null) {
+                call.reply().bigBulk(run, address, length);
                 return;
             }
         }
-        call.reply().bulk(item.valueAddress(), item.valueLength());
+        call.reply().bulk(address, length);
     }
 }

@@ -128,12 +128,16 @@ public final class ReplyWriter {
         putCrlf();
     }
 
-    /** A large value: its run is retained and its bytes go out of it without a copy. */
-    public void bigBulk(ValueRun run) {
-        header('$', run.length());
+    /**
+     * A large value, or a part of one: its run is retained and the bytes go out of it without a copy.
+     *
+     * @param address of the first byte, in the run
+     */
+    public void bigBulk(ValueRun run, long address, int length) {
+        header('$', length);
         run.retain();
         finishBuffer();
-        MemorySegment bytes = Memory.all().asSlice(run.address(), run.length());
+        MemorySegment bytes = Memory.all().asSlice(address, length);
         pieces.add(new Piece.Run(run, Unpooled.wrappedBuffer(bytes.asByteBuffer())));
         ensure(2);
         putCrlf();
