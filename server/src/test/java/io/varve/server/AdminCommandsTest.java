@@ -26,7 +26,7 @@ class AdminCommandsTest {
     private final ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "1")
             .with("maxmemory", "64mb");
     private VarveServer server = start(config);
-    private SocketClient client = connect(server);
+    private RawClient client = connect(server);
 
     private static VarveServer start(ServerConfig config) {
         try {
@@ -36,9 +36,9 @@ class AdminCommandsTest {
         }
     }
 
-    private static SocketClient connect(VarveServer to) {
+    private static RawClient connect(VarveServer to) {
         try {
-            return new SocketClient(to.port());
+            return new RawClient(to.port());
         } catch (IOException failed) {
             throw new java.io.UncheckedIOException(failed);
         }
@@ -98,7 +98,7 @@ class AdminCommandsTest {
         Path file = Files.write(folder.resolve("varve.conf"), List.of("# mine", "port 0", "io-threads 1",
                 "maxmemory 64mb", "timeout 5"));
         try (VarveServer another = start(ConfigReader.read(List.of(file.toString())));
-                SocketClient other = connect(another)) {
+                RawClient other = connect(another)) {
             assertThat(other.command("CONFIG", "SET", "timeout", "6", "requirepass", "a b")).isEqualTo("+OK\r\n");
             assertThat(other.command("CONFIG", "REWRITE")).isEqualTo("+OK\r\n");
             assertThat(Files.readAllLines(file)).containsExactly("# mine", "port 0", "io-threads 1", "maxmemory 64mb",
@@ -238,7 +238,7 @@ class AdminCommandsTest {
 
     @Test
     void clientsAreKilledByWhatTellsThemApart() throws IOException {
-        try (SocketClient victim = connect(server)) {
+        try (RawClient victim = connect(server)) {
             String id = victim.command("CLIENT", "ID").substring(1).strip();
             assertThat(ask("CLIENT KILL ID " + id)).isEqualTo(":1");
             assertThat(victim.readToEnd()).isEmpty();

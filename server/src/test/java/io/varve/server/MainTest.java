@@ -82,7 +82,7 @@ class MainTest {
         Matcher port = Pattern.compile(" port (\\d+)").matcher(out.toString(StandardCharsets.UTF_8));
         assertThat(port.find()).isTrue();
         assertThat(out.toString(StandardCharsets.UTF_8)).contains("64.00M");
-        try (SocketClient client = new SocketClient(Integer.parseInt(port.group(1)))) {
+        try (RawClient client = new RawClient(Integer.parseInt(port.group(1)))) {
             assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
             client.send("SHUTDOWN NOSAVE\r\n");
             assertThat(client.readToEnd()).isEmpty();

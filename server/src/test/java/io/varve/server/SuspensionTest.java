@@ -43,7 +43,7 @@ class SuspensionTest {
             "WAIT 1 y,-ERR timeout is not an integer or out of range", "WAIT 1 -1,-ERR timeout is negative",
             "WAIT 1 9223372036854775807,-ERR timeout is out of range"})
     void whatNeedsNoWaitingIsAnsweredAtOnce(String request, String reply) throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             assertThat(client.command(request.split(" "))).isEqualTo(reply + "\r\n");
         }
     }
@@ -52,8 +52,8 @@ class SuspensionTest {
     @ValueSource(strings = {"epoll", "nio"})
     void repliesStayInOrderAndOthersAreServed(String transport) throws IOException {
         try (VarveServer another = start(config.with("transport", transport));
-                SocketClient waiting = new SocketClient(another.port());
-                SocketClient other = new SocketClient(another.port())) {
+                RawClient waiting = new RawClient(another.port());
+                RawClient other = new RawClient(another.port())) {
             long started = System.nanoTime();
             waiting.send("ECHO a\r\nWAIT 1 300\r\nECHO b\r\nWAIT 1 20\r\n");
             assertThat(waiting.reply()).isEqualTo("$1\r\na\r\n");
@@ -76,8 +76,8 @@ class SuspensionTest {
     @ValueSource(strings = {"epoll", "nio"})
     void whoWaitsForEverMayLeave(String transport) throws IOException {
         try (VarveServer another = start(config.with("transport", transport));
-                SocketClient other = new SocketClient(another.port())) {
-            try (SocketClient waiting = new SocketClient(another.port())) {
+                RawClient other = new RawClient(another.port())) {
+            try (RawClient waiting = new RawClient(another.port())) {
                 waiting.send("WAIT 1 0\r\nPING\r\n");
                 await().atMost(5, TimeUnit.SECONDS)
                         .until(() -> other.command("INFO", "clients").contains("blocked_clients:1\r\n"));
@@ -91,8 +91,8 @@ class SuspensionTest {
 
     @Test
     void whoWaitsForEverMayBeKilled() throws IOException {
-        try (SocketClient other = new SocketClient(server.port());
-                SocketClient waiting = new SocketClient(server.port())) {
+        try (RawClient other = new RawClient(server.port());
+                RawClient waiting = new RawClient(server.port())) {
             String id = waiting.command("CLIENT", "ID").substring(1).strip();
             waiting.send("WAIT 1 0\r\n");
             await().atMost(5, TimeUnit.SECONDS)
@@ -104,7 +104,7 @@ class SuspensionTest {
 
     @Test
     void noReplyIsSentWhereNoneIsWanted() throws IOException {
-        try (SocketClient client = new SocketClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             client.send("CLIENT REPLY SKIP\r\nWAIT 1 10\r\nPING\r\n");
             assertThat(client.reply()).isEqualTo("+PONG\r\n");
         }
