@@ -6,7 +6,6 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 import static io.varve.server.ScriptStep.Comparison.ANY_ORDER;
-import static io.varve.server.ScriptStep.Comparison.ENCODING;
 import static io.varve.server.ScriptStep.Comparison.EXACT;
 import static io.varve.server.ScriptStep.Comparison.HASH_ORDER;
 import static io.varve.server.ScriptStep.Comparison.MILLIS;
@@ -281,7 +280,7 @@ final class RandomCommands {
             case 19, 20 -> scan();
             default -> {
                 if (knows7) {
-                    add(ENCODING, "OBJECT", "ENCODING", key());
+                    add(EXACT, "OBJECT", "ENCODING", key());
                 }
             }
         }

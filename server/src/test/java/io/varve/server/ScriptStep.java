@@ -27,9 +27,7 @@ record ScriptStep(Comparison comparison, List<String> arguments) {
         /** Both nothing, or a key that is there. */
         RANDOM_KEY,
         /** Fields that are there, as many as the reference answers. */
-        RANDOM_FIELDS,
-        /** OBJECT ENCODING: a float that looks like an integer may be told as one. */
-        ENCODING
+        RANDOM_FIELDS
     }
 
     static ScriptStep exact(String... arguments) {
@@ -40,7 +38,7 @@ record ScriptStep(Comparison comparison, List<String> arguments) {
     boolean runsAlone() {
         return switch (comparison) {
             case WHOLE_SCAN, RANDOM_KEY, RANDOM_FIELDS, HASH_ORDER -> true;
-            case EXACT, SECONDS, MILLIS, ANY_ORDER, ENCODING -> false;
+            case EXACT, SECONDS, MILLIS, ANY_ORDER -> false;
         };
     }
 

@@ -7,6 +7,8 @@ package io.varve.memory.item;
 public final class Item {
     /** The expiry time of an item that never expires. */
     public static final long NEVER = -1;
+    /** The latest expiry time there is, ms since the epoch, in the year 10889: it has 48 bits, of which all ones say never. */
+    public static final long LATEST_EXPIRY_MILLIS = (1L << 48) - 2;
 
     private long location;
     private long address;

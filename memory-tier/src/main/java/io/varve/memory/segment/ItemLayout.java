@@ -37,7 +37,7 @@ import io.varve.memory.offheap.Memory;
  */
 public final class ItemLayout {
     /** The latest expiry time that can be stored, milliseconds since the epoch. */
-    public static final long MAX_EXPIRE_AT_MILLIS = (1L << 48) - 2;
+    public static final long MAX_EXPIRE_AT_MILLIS = Item.LATEST_EXPIRY_MILLIS;
 
     /** The time field of an item that has expiry fields and never expires. */
     private static final long NEVER_FIELD = (1L << 48) - 1;

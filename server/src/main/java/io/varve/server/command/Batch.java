@@ -118,6 +118,11 @@ public final class Batch implements RequestSink {
         return specs[command];
     }
 
+    /** Forgets the keys of all commands: they are about to be bound. */
+    void clearKeys() {
+        keyTotal = 0;
+    }
+
     void beginKeys(int command) {
         firstKeys[command] = keyTotal;
         keyCounts[command] = 0;

@@ -62,6 +62,7 @@ public final class Dispatcher {
     /** Looks the commands up, binds their keys and touches what they will need. */
     public void prepare(Batch batch, Client client) {
         int database = client.database();
+        batch.clearKeys();
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = lookUp(batch, i);
             batch.spec(i, spec);

@@ -6,6 +6,8 @@ public final class Encodings {
     public static final int STRING_BY_CONTENT = 0;
     /** A string that was changed in place (APPEND, SETRANGE, SETBIT …): raw, whatever its bytes are. */
     public static final int STRING_RAW = 1;
+    /** A string that INCRBYFLOAT has written: embstr or raw, but never int. */
+    public static final int STRING_TEXT = 2;
     /** A hash within hash-max-listpack-entries and -value. */
     public static final int HASH_LISTPACK = 0;
     /** A hash that has once been beyond them. */

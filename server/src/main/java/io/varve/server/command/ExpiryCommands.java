@@ -58,7 +58,8 @@ final class ExpiryCommands {
         if (conditions == INVALID || !ExpiryTimes.inRange(call, 2, unit)) {
             return;
         }
-        long at = ExpiryTimes.at(call, unit);
+        // Cut before it is compared, so that GT and LT see what would be stored.
+        long at = Math.min(ExpiryTimes.at(call, unit), Item.LATEST_EXPIRY_MILLIS);
         Key key = call.keyAt(0);
         Item item = call.item();
         if (!call.session().findForWriting(key, item) || !allowed(conditions, item, at)) {

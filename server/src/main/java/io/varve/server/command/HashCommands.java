@@ -110,6 +110,7 @@ public final class HashCommands {
         }
         int deleted = 0;
         if (found == Found.PRESENT) {
+            HashFields.makeRoom(call, item, item.encoding(), 0);
             long hash = item.valueAddress();
             int length = item.valueLength();
             for (int i = 2; i < call.argumentCount() && length > PackedHash.EMPTY_BYTES; i++) {

@@ -13,10 +13,6 @@ import io.varve.memory.item.Key;
  * written. Immutable: static methods only.
  */
 final class HashFields {
-    /** hash-max-listpack-entries: OBJECT ENCODING tells of a hashtable beyond it. */
-    private static final int LISTPACK_ENTRIES = 512;
-    /** hash-max-listpack-value, bytes of a field or a value. */
-    private static final int LISTPACK_VALUE_BYTES = 64;
     private static final int MAX_HASH_BYTES = Integer.MAX_VALUE - 16;
 
     private HashFields() {}
@@ -31,9 +27,9 @@ final class HashFields {
             int valueLength) {
         CacheSession session = call.session();
         Key key = call.keyAt(0);
-        boolean longEntry = isLong(fieldLength, valueLength);
+        boolean longEntry = isLong(call, fieldLength, valueLength);
         if (!present) {
-            create(call, item, PackedHash.entryBytes(fieldLength, valueLength), encoding(longEntry, 1));
+            create(call, item, PackedHash.entryBytes(fieldLength, valueLength), encoding(call, longEntry, 1));
             PackedHash.append(item.valueAddress(), PackedHash.EMPTY_BYTES, field, fieldLength, value, valueLength);
             session.changed(key, Change.SET);
             return 1;
@@ -44,10 +40,8 @@ final class HashFields {
         long offset = entry - item.valueAddress();
         long grown = PackedHash.entryBytes(fieldLength, valueLength) - (added ? 0 : PackedHash.entryBytes(entry));
         int count = PackedHash.count(item.valueAddress()) + (added ? 1 : 0);
-        int encoding = item.encoding() | encoding(longEntry, count);
-        if (grown > 0) {
-            grow(call, item, encoding, grown);
-        }
+        int encoding = item.encoding() | encoding(call, longEntry, count);
+        makeRoom(call, item, encoding, Math.max(0, grown));
         long hash = item.valueAddress();
         int newLength = added
                 ? PackedHash.append(hash, oldLength, field, fieldLength, value, valueLength)
@@ -63,7 +57,7 @@ final class HashFields {
         for (int i = 2; i < call.argumentCount(); i += 2) {
             int fieldLength = call.argumentLength(i);
             int valueLength = call.argumentLength(i + 1);
-            longEntry |= isLong(fieldLength, valueLength);
+            longEntry |= isLong(call, fieldLength, valueLength);
             long entry = present
                     ? PackedHash.find(item.valueAddress(), item.valueLength(), call.argumentAddress(i),
                             fieldLength)
@@ -76,16 +70,14 @@ final class HashFields {
         int length = PackedHash.EMPTY_BYTES;
         if (present) {
             length = item.valueLength();
-            if (grown > 0) {
-                grow(call, item, item.encoding(), grown);
-            }
+            makeRoom(call, item, item.encoding(), grown);
         } else {
-            create(call, item, grown, encoding(longEntry, 0));
+            create(call, item, grown, encoding(call, longEntry, 0));
         }
         int oldCount = PackedHash.count(item.valueAddress());
         length = write(call, item.valueAddress(), length);
         int count = PackedHash.count(item.valueAddress());
-        finish(call, item, item.encoding() | encoding(longEntry, count), length);
+        finish(call, item, item.encoding() | encoding(call, longEntry, count), length);
         return count - oldCount;
     }
 
@@ -110,10 +102,16 @@ final class HashFields {
         PackedHash.clear(item.valueAddress());
     }
 
-    /** A hash that has to move gets a quarter more than it needs, so that a row of new fields moves it rarely. */
-    private static void grow(Invocation call, Item item, int encoding, long more) {
+    /**
+     * Makes a hash fit to be written, with room for {@code more} bytes. To be called before any write in place, even
+     * one that needs no room: the memory may be shared with a reply in flight, and the hash then moves away from it.
+     *
+     * <p>A hash that grows and has to move gets a quarter more than it needs, so that a row of new fields moves it
+     * rarely.
+     */
+    static void makeRoom(Invocation call, Item item, int encoding, long more) {
         int length = checked(item.valueLength() + more);
-        int capacity = (int) Math.min(MAX_HASH_BYTES, length + (long) (length >>> 2));
+        int capacity = more == 0 ? length : (int) Math.min(MAX_HASH_BYTES, length + (long) (length >>> 2));
         call.session().resize(call.keyAt(0), item, encoding, length, capacity);
     }
 
@@ -135,11 +133,13 @@ final class HashFields {
         return (int) length;
     }
 
-    private static boolean isLong(int fieldLength, int valueLength) {
-        return fieldLength > LISTPACK_VALUE_BYTES || valueLength > LISTPACK_VALUE_BYTES;
+    private static boolean isLong(Invocation call, int fieldLength, int valueLength) {
+        return Math.max(fieldLength, valueLength) > call.server().config().hashMaxListpackValueBytes();
     }
 
-    private static int encoding(boolean longEntry, int count) {
-        return longEntry || count > LISTPACK_ENTRIES ? Encodings.HASH_HASHTABLE : Encodings.HASH_LISTPACK;
+    private static int encoding(Invocation call, boolean longEntry, int count) {
+        return longEntry || count > call.server().config().hashMaxListpackEntries()
+                ? Encodings.HASH_HASHTABLE
+                : Encodings.HASH_LISTPACK;
     }
 }

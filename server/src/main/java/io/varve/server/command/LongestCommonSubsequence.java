@@ -13,9 +13,6 @@ import io.varve.server.resp.ReplyWriter;
  * that the same one of several subsequences is found.
  */
 final class LongestCommonSubsequence {
-    /** Redis refuses tables of more cells: 4 bytes each would pass proto-max-bulk-len. */
-    private static final long MAX_CELLS = StringEditCommands.MAX_STRING_BYTES / Integer.BYTES;
-
     private final long a;
     private final int aLength;
     private final long b;
@@ -99,7 +96,8 @@ final class LongestCommonSubsequence {
         }
         int firstLength = hasFirst ? first.valueLength() : 0;
         int secondLength = hasSecond ? second.valueLength() : 0;
-        if ((firstLength + 1L) * (secondLength + 1L) > MAX_CELLS) {
+        // Redis makes a table of 4 bytes a cell, and refuses one that would pass proto-max-bulk-len.
+        if ((firstLength + 1L) * (secondLength + 1L) * Integer.BYTES > call.server().config().maxBulkBytes()) {
             call.reply().error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
             return;
         }

@@ -132,9 +132,10 @@ final class ObjectCommands {
         return switch (item.type()) {
             case STRING -> item.encoding() == Encodings.STRING_RAW
                     ? "raw"
-                    : Numbers.isLong(item.valueAddress(), item.valueLength())
-                            ? "int"
-                            : item.valueLength() <= EMBEDDED_BYTES ? "embstr" : "raw";
+                    : item.encoding() != Encodings.STRING_TEXT
+                            && Numbers.isLong(item.valueAddress(), item.valueLength())
+                                    ? "int"
+                                    : item.valueLength() <= EMBEDDED_BYTES ? "embstr" : "raw";
             case HASH -> item.encoding() == Encodings.HASH_HASHTABLE ? "hashtable" : "listpack";
             case LIST -> "quicklist";
             case SET -> "hashtable";

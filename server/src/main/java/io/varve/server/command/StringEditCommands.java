@@ -18,8 +18,8 @@ import static io.varve.server.command.StringCommands.string;
 
 /** Commands that change a string where it lies, count in it, or look at parts of it. Immutable: static handlers. */
 final class StringEditCommands {
-    /** proto-max-bulk-len: no string grows beyond it, bytes. */
-    static final long MAX_STRING_BYTES = 512L << 20;
+    /** No string grows beyond it, whatever proto-max-bulk-len says: header, key and value are one run below 2 GB. */
+    private static final int LARGEST_STRING_BYTES = Integer.MAX_VALUE - (1 << 20);
     private static final String TOO_LONG = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
     static final String OVERFLOW = "ERR increment or decrement would overflow";
     static final String NOT_FINITE = "ERR increment would produce NaN or Infinity";
@@ -53,8 +53,13 @@ final class StringEditCommands {
     }
 
     /** Head room for a string that grows: twice its size, so that a row of appends copies each byte twice at most. */
-    private static int grownCapacity(int length) {
-        return (int) Math.min(2L * length, Math.max(length, MAX_STRING_BYTES));
+    private static int grownCapacity(Invocation call, int length) {
+        return (int) Math.min(2L * length, Math.max(length, maxBytes(call)));
+    }
+
+    /** The length that no string grows beyond. */
+    static long maxBytes(Invocation call) {
+        return Math.min(LARGEST_STRING_BYTES, call.server().config().maxBulkBytes());
     }
 
     private static void append(Invocation call) {
@@ -73,12 +78,12 @@ final class StringEditCommands {
             return;
         }
         int oldLength = item.valueLength();
-        if ((long) oldLength + added > MAX_STRING_BYTES) {
+        if ((long) oldLength + added > maxBytes(call)) {
             call.reply().error(TOO_LONG);
             return;
         }
         int newLength = oldLength + added;
-        session.resize(key, item, Encodings.STRING_RAW, newLength, grownCapacity(newLength));
+        session.resize(key, item, Encodings.STRING_RAW, newLength, grownCapacity(call, newLength));
         Memory.copy(call.argumentAddress(2), item.valueAddress() + oldLength, added);
         session.changed(key, Change.SET);
         call.reply().integer(newLength);
@@ -106,14 +111,14 @@ final class StringEditCommands {
             call.reply().integer(oldLength);
             return;
         }
-        if (offset > MAX_STRING_BYTES - written) {
+        if (offset > maxBytes(call) - written) {
             call.reply().error(TOO_LONG);
             return;
         }
         int end = (int) offset + written;
         int newLength = Math.max(oldLength, end);
         if (found == Found.PRESENT) {
-            session.resize(key, item, Encodings.STRING_RAW, newLength, grownCapacity(newLength));
+            session.resize(key, item, Encodings.STRING_RAW, newLength, grownCapacity(call, newLength));
         } else {
             session.put(key, item, ItemType.STRING, Encodings.STRING_RAW, newLength, newLength, Item.NEVER);
         }
@@ -190,7 +195,7 @@ final class StringEditCommands {
             return;
         }
         long text = call.formatLong(sum);
-        store(call, key, item, found, text, call.formattedLength());
+        store(call, key, item, found, Encodings.STRING_BY_CONTENT, text, call.formattedLength());
         call.reply().integer(sum);
     }
 
@@ -216,18 +221,19 @@ final class StringEditCommands {
         }
         byte[] text = sum.text().getBytes(StandardCharsets.US_ASCII);
         long address = call.scratch(text);
-        store(call, key, item, found, address, text.length);
+        store(call, key, item, found, Encodings.STRING_TEXT, address, text.length);
         call.reply().bulk(address, text.length);
     }
 
     /** Puts a number's text under the key, in place of the old one if there is one; its expiry time stays. */
-    private static void store(Invocation call, Key key, Item item, Found found, long text, int length) {
+    private static void store(Invocation call, Key key, Item item, Found found, int encoding, long text,
+            int length) {
         CacheSession session = call.session();
         if (found == Found.MISSING) {
-            session.set(key, item, ItemType.STRING, Encodings.STRING_BY_CONTENT, text, length, Item.NEVER);
+            session.set(key, item, ItemType.STRING, encoding, text, length, Item.NEVER);
             return;
         }
-        session.resize(key, item, Encodings.STRING_BY_CONTENT, length, length);
+        session.resize(key, item, encoding, length, length);
         Memory.copy(text, item.valueAddress(), length);
         session.changed(key, Change.SET);
     }

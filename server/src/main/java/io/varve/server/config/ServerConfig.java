@@ -24,6 +24,10 @@ public final class ServerConfig {
     private final long latencyThresholdMillis;
     private final boolean latencyTracking;
     private final boolean touchAhead;
+    private final long maxBulkBytes;
+    private final long queryBufferLimitBytes;
+    private final long hashMaxListpackEntries;
+    private final long hashMaxListpackValueBytes;
     private final OutputBufferLimits outputBufferLimits;
 
     private ServerConfig(Map<String, String> values, @Nullable Path file) {
@@ -36,6 +40,10 @@ public final class ServerConfig {
         latencyThresholdMillis = number("latency-monitor-threshold");
         latencyTracking = bool("latency-tracking");
         touchAhead = bool("touch-ahead");
+        maxBulkBytes = number("proto-max-bulk-len");
+        queryBufferLimitBytes = number("client-query-buffer-limit");
+        hashMaxListpackEntries = number("hash-max-listpack-entries");
+        hashMaxListpackValueBytes = number("hash-max-listpack-value");
         String limits = text("client-output-buffer-limit");
         outputBufferLimits = OutputBufferLimits.parse(limits, limits);
     }
@@ -158,6 +166,26 @@ public final class ServerConfig {
     /** Whether a batch touches its index lines and items before it executes; a switch for measurements. */
     public boolean touchAhead() {
         return touchAhead;
+    }
+
+    /** {@code proto-max-bulk-len}: no argument is longer, and no string grows beyond it. */
+    public long maxBulkBytes() {
+        return maxBulkBytes;
+    }
+
+    /** {@code client-query-buffer-limit}: what a client may have sent that is not executed yet. */
+    public long queryBufferLimitBytes() {
+        return queryBufferLimitBytes;
+    }
+
+    /** A hash with more fields tells of a hashtable: {@code hash-max-listpack-entries}. */
+    public long hashMaxListpackEntries() {
+        return hashMaxListpackEntries;
+    }
+
+    /** A hash with a longer field or value tells of a hashtable: {@code hash-max-listpack-value}. */
+    public long hashMaxListpackValueBytes() {
+        return hashMaxListpackValueBytes;
     }
 
     public OutputBufferLimits outputBufferLimits() {

@@ -62,7 +62,7 @@ public final class Settings {
         choice("maxmemory-policy", "noeviction", CHANGEABLE,
                 java.util.Arrays.stream(EvictionPolicy.values()).map(EvictionPolicy::redisName).toList());
         integer("maxmemory-samples", "5", 1, 64, CHANGEABLE);
-        aliased("hash-max-listpack-entries", "hash-max-ziplist-entries", Kind.INTEGER, "128", MAX);
+        aliased("hash-max-listpack-entries", "hash-max-ziplist-entries", Kind.INTEGER, "512", MAX);
         aliased("hash-max-listpack-value", "hash-max-ziplist-value", Kind.MEMORY, "64", MAX);
     }
 

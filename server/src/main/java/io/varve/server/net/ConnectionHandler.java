@@ -51,6 +51,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private final Channel channel;
     private final RequestDecoder decoder;
     private final Runnable nextTurn = this::turn;
+    private final ReplyWriter.Taker pieceWriter = this::writePiece;
     private @Nullable Worker worker;
     private @Nullable Client client;
 
@@ -76,7 +77,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         this.server = server;
         this.workers = workers;
         this.channel = channel;
-        decoder = new RequestDecoder(largeBulks, server.config().number("proto-max-bulk-len"));
+        decoder = new RequestDecoder(largeBulks, server.config().maxBulkBytes());
     }
 
     // --- life
@@ -295,7 +296,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             return;
         }
         decoder.authenticated(me.authenticated());
-        decoder.maxBulkBytes(server.config().number("proto-max-bulk-len"));
+        decoder.maxBulkBytes(server.config().maxBulkBytes());
         int from = buffer.readerIndex();
         int to = buffer.writerIndex();
         int reached = decoder.decode(buffer.memoryAddress(), from, to, TURN_BYTES, batch);
@@ -315,7 +316,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         mine.dispatcher().counters().add(LoopCounters.Total.OUTPUT_BYTES, bytes);
         mine.dispatcher().counters().add(LoopCounters.Total.WRITES, 1);
-        reply.take(this::writePiece);
+        reply.take(pieceWriter);
         channel.flush();
         long hard = server.config().outputBufferLimits().normalHardBytes();
         if (hard > 0 && outgoingBytes() > hard) {
@@ -353,7 +354,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         incomingBytes = (pending == null ? 0L : pending.readableBytes()) + (late == null ? 0 : late.readableBytes());
         incomingCapacityBytes = (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
-        if (incomingBytes > server.config().number("client-query-buffer-limit")) {
+        if (incomingBytes > server.config().queryBufferLimitBytes()) {
             LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
             closed = true;
             channel.close();

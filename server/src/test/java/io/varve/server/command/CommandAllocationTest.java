@@ -1,0 +1,57 @@
+package io.varve.server.command;
+
+import java.lang.management.ManagementFactory;
+
+import com.sun.management.ThreadMXBean;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Once it is warm, a command on the request's way allocates nothing on the heap: from the batch through dispatcher and
+ * cache to the reply's buffer. Confined to the test's thread.
+ */
+class CommandAllocationTest {
+    private static final int BATCH = 16;
+    private static final int BATCHES = 100_000 / BATCH;
+    /** The compiler decides when the code is warm, in the background: rounds until it has, at most. */
+    private static final int MAX_ROUNDS = 25;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** Commands of a batch, repeated until it is full. */
+    @ParameterizedTest
+    @ValueSource(strings = {"GET s", "GET missing", "SET s value", "SET s value EX 100", "SETEX s 100 value",
+            "SET s value NX", "INCR n", "INCRBY n 3", "HGET h f", "HSET h f value", "HMGET h f g", "EXPIRE s 100",
+            "EXPIRE s 100;PERSIST s", "SET s value;EXPIRE s 100", "SET d value;DEL d", "EXISTS s", "TTL s",
+            "SET g 0;APPEND g 12345", "MGET s n missing", "MSET s a n 1", "PING"})
+    void aWarmCommandAllocatesNothing(String commands) {
+        try (CommandHarness server = new CommandHarness()) {
+            server.run("MSET s value n 1");
+            server.run("HSET h f value g other");
+            long errors = server.errors();
+            server.begin();
+            String[] each = commands.split(";");
+            for (int i = 0; i < BATCH; i++) {
+                server.add(each[i % each.length].split(" "));
+            }
+            double least = Double.MAX_VALUE;
+            for (int round = 0; round < MAX_ROUNDS && least >= 1; round++) {
+                least = Math.min(least, bytesPerCommand(server));
+            }
+            assertThat(server.errors()).as("errors replied").isEqualTo(errors);
+            assertThat(least).as("heap bytes per command of " + commands).isLessThan(1);
+        }
+    }
+
+    private double bytesPerCommand(CommandHarness server) {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < BATCHES; i++) {
+            server.execute();
+            server.dropReply();
+        }
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        return (double) allocated / (BATCHES * BATCH);
+    }
+}

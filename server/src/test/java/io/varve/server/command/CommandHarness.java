@@ -1,0 +1,191 @@
+package io.varve.server.command;
+
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.memory.Cache;
+import io.varve.memory.item.Ticker;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.ReplyWriter;
+
+/**
+ * The dispatcher over a cache of its own, without a network: commands in, replies out, at a time that the test sets.
+ * Confined to the test's thread.
+ */
+final class CommandHarness implements AutoCloseable {
+    private static final int NATIVE_BYTES = 1 << 20;
+
+    private final Arena arena = Arena.ofConfined();
+    private final long memory = arena.allocate(NATIVE_BYTES).address();
+    private final ClockAtHand clock = new ClockAtHand();
+    private final Cache cache;
+    private final Dispatcher dispatcher;
+    private final Client client;
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT);
+    private final Batch batch = new Batch();
+    private long memoryAt = memory;
+
+    CommandHarness(ServerConfig config) {
+        cache = Cache.open(config.cacheConfig().withTicker(clock));
+        ServerContext server = new ServerContext(cache, config, clock, _ -> {});
+        dispatcher = new Dispatcher(server, Families.table(server));
+        client = server.connect(new NoConnection(), "127.0.0.1:1", "127.0.0.1:2");
+    }
+
+    CommandHarness() {
+        this(ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4"));
+    }
+
+    Cache cache() {
+        return cache;
+    }
+
+    long now() {
+        return clock.wallMillis();
+    }
+
+    void sleep(long millis) {
+        clock.millis += millis;
+    }
+
+    /** Runs a command, its words separated by blanks, and answers the bytes of its reply. */
+    String run(String command) {
+        return run(command.split(" "));
+    }
+
+    String run(String... arguments) {
+        begin();
+        add(arguments);
+        execute();
+        return text(takeReply());
+    }
+
+    /** Runs a command and leaves its reply unread, as a client does that is slow. */
+    List<ReplyWriter.Piece> runUnread(String... arguments) {
+        begin();
+        add(arguments);
+        execute();
+        return takeReply();
+    }
+
+    // --- by hand, for what is repeated without an allocation of the test's own
+
+    void begin() {
+        batch.clear();
+        memoryAt = memory;
+    }
+
+    /** Writes a command's arguments into native memory and adds it to the batch. */
+    void add(String... arguments) {
+        batch.beginRequest();
+        for (String argument : arguments) {
+            byte[] bytes = argument.getBytes(StandardCharsets.ISO_8859_1);
+            if (memoryAt + bytes.length > memory + NATIVE_BYTES) {
+                throw new IllegalArgumentException("The harness has no room for " + bytes.length + " bytes");
+            }
+            Memory.copy(bytes, 0, memoryAt, bytes.length);
+            batch.argument(memoryAt, bytes.length);
+            memoryAt += bytes.length;
+        }
+        batch.endRequest(false);
+    }
+
+    /** Prepares and runs the whole batch. */
+    void execute() {
+        dispatcher.prepare(batch, client);
+        int next = 0;
+        while (next < batch.commandCount()) {
+            next = dispatcher.run(batch, next, client, reply);
+        }
+    }
+
+    /** Takes back all that was replied; the buffer stays. */
+    void dropReply() {
+        reply.rollback(0);
+    }
+
+    long errors() {
+        return reply.errors();
+    }
+
+    List<ReplyWriter.Piece> takeReply() {
+        List<ReplyWriter.Piece> pieces = new ArrayList<>();
+        reply.take(pieces::add);
+        return pieces;
+    }
+
+    /** The bytes of a reply, which is released. */
+    static String text(List<ReplyWriter.Piece> pieces) {
+        StringBuilder text = new StringBuilder();
+        for (ReplyWriter.Piece piece : pieces) {
+            switch (piece) {
+                case ReplyWriter.Piece.Bytes(ByteBuf bytes) -> {
+                    text.append(bytes.toString(StandardCharsets.ISO_8859_1));
+                    bytes.release();
+                }
+                case ReplyWriter.Piece.Run(var run, ByteBuf bytes) -> {
+                    text.append(bytes.toString(StandardCharsets.ISO_8859_1));
+                    bytes.release();
+                    run.release();
+                }
+            }
+        }
+        return text.toString();
+    }
+
+    @Override
+    public void close() {
+        reply.close();
+        batch.clear();
+        cache.close();
+        arena.close();
+    }
+
+    /** A clock that stands until it is moved. Confined to the test's thread. */
+    private static final class ClockAtHand implements Ticker {
+        private long millis = 1_750_000_000_000L;
+
+        @Override
+        public long wallMillis() {
+            return millis;
+        }
+
+        @Override
+        public long nanoTime() {
+            return millis * 1_000_000;
+        }
+    }
+
+    /** A connection without a socket. Immutable. */
+    private static final class NoConnection implements Connection {
+        @Override
+        public void kill() {
+            throw new UnsupportedOperationException("There is nothing to kill");
+        }
+
+        @Override
+        public long outgoingBytes() {
+            return 0;
+        }
+
+        @Override
+        public long incomingBytes() {
+            return 0;
+        }
+
+        @Override
+        public long incomingCapacityBytes() {
+            return 0;
+        }
+
+        @Override
+        public int fileDescriptor() {
+            return -1;
+        }
+    }
+}
