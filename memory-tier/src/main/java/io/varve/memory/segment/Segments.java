@@ -247,11 +247,29 @@ public final class Segments {
     }
 
     /**
-     * Grows an item in place, if it is the last of an open head with room: so that an EXPIRE right after a SET leaves no
-     * dead copy. The header still says the old size, and the new bytes behind the old end are the caller's to write.
+     * Grows an item in place, if it is the last of an open head with room, and that head serves items of its new
+     * lifetime: so that an EXPIRE right after a SET leaves no dead copy. The header still says the old size, and the new
+     * bytes behind the old end are the caller's to write.
      *
-     * @return whether it did; false for a large item
+     * @param lifetimeClass of {@link #lifetimeClass}: what the item belongs to from now on
+     * @return whether it did; false for a large item. Where another head serves the class, the caller appends a copy
+     *         there: what it leaves is the last of its head, whose bytes are used again
      */
+    public boolean extendTail(long location, int newSize, int lifetimeClass) {
+        if (Location.isLarge(location)) {
+            return false;
+        }
+        Segment segment = ownedSegment(location);
+        if (heads[headClass(lifetimeClass)] != segment || !resizeTail(location, newSize)) {
+            return false;
+        }
+        if (segment.lifetimeClass() != lifetimeClass) {
+            throughDefaultBytes[lifetimeClass] += newSize;
+        }
+        return true;
+    }
+
+    /** {@link #extendTail} whatever head the item is in: for when there is no room for a copy in another. */
     public boolean extendTail(long location, int newSize) {
         return resizeTail(location, newSize);
     }

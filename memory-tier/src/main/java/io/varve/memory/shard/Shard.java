@@ -462,22 +462,31 @@ public final class Shard {
      */
     private long withExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
         long location = item.location();
-        long address = item.address();
-        int size = ItemLayout.size(address);
-        int more = ItemLayout.EXPIRY_BYTES;
-        if (segments.extendTail(location, size + more)) {
-            long keyAt = ItemLayout.keyAddress(address);
-            ItemLayout.insertExpiryFields(address);
-            assert ItemLayout.keyAddress(address) == keyAt + more;
+        int size = ItemLayout.size(item.address()) + ItemLayout.EXPIRY_BYTES;
+        if (segments.extendTail(location, size, lifetimeClass(expireAt, nowMillis))) {
+            ItemLayout.insertExpiryFields(item.address());
             return location;
         }
-        long made = make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(),
-                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.access(address), nowMillis);
+        try {
+            return copyWithExpiryFields(key, item, expireAt, nowMillis);
+        } catch (CacheFullException full) {
+            if (!segments.extendTail(location, size)) {
+                throw full;
+            }
+            ItemLayout.insertExpiryFields(item.address());
+            return location;
+        }
+    }
+
+    private long copyWithExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
+        long made = make(item.keyAddress(), item.keyLength(), ItemLayout.database(item.address()), item.type(),
+                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.access(item.address()),
+                nowMillis);
         long madeAddress = address(made);
         segments.expiryChanged(made, expireAt, Item.NEVER, nowMillis);
         ItemLayout.expireAtMillis(madeAddress, Item.NEVER);
         Memory.copy(item.valueAddress(), ItemLayout.valueAddress(madeAddress), item.valueLength());
-        replace(key, location, made);
+        replace(key, item.location(), made);
         return made;
     }
 

@@ -241,6 +241,27 @@ class SegmentsTest {
     }
 
     @Test
+    void anItemOfAClassWithAHeadOfItsOwnDoesNotGrowInAnother() {
+        int shortClass = Segments.lifetimeClass(15_000);
+        for (int grown = 0; grown < SEGMENT_BYTES; grown += QUARTER + 10) {
+            long location = write(QUARTER, Item.NEVER);
+            if (!segments.extendTail(location, QUARTER + 10, shortClass)) {
+                segments.died(location);
+                location = write(QUARTER, Item.NEVER);
+                assertThat(segments.extendTail(location, QUARTER + 10, shortClass)).isTrue();
+            }
+            ItemLayout.insertExpiryFields(pool.address(location));
+        }
+        long next = write(QUARTER, Item.NEVER);
+        assertThat(segments.extendTail(next, QUARTER + 10, shortClass)).as("a segment's worth has passed").isFalse();
+        assertThat(segments.extendTail(next, QUARTER + 10, Segments.lifetimeClass(60_000))).isTrue();
+        ItemLayout.insertExpiryFields(pool.address(next));
+        long own = write(QUARTER, NOW + 15_000);
+        assertThat(Location.segment(own)).isNotEqualTo(Location.segment(next));
+        assertThat(segments.extendTail(own, QUARTER, shortClass)).isTrue();
+    }
+
+    @Test
     void largeItemsAreAccountedForAndReleased() {
         int capacity = 100_000;
         int size = ItemLayout.size(2, capacity, true);

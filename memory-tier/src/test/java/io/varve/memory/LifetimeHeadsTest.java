@@ -1,0 +1,45 @@
+package io.varve.memory;
+
+import io.varve.memory.item.Item;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Items of one lifetime share segments, however they got their TTL: so that segments die whole. */
+final class LifetimeHeadsTest {
+    private static final int ITEMS = 40_000;
+    private static final int VALUE_BYTES = 100;
+    private static final long SHORT_MILLIS = 15_000;
+    private static final long LONG_MILLIS = 60_000;
+
+    private final ManualTicker ticker = new ManualTicker();
+
+    /** Half of the items live four times as long; when the others are gone, hardly a byte had to be copied. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void segmentsDieWhole(boolean ttlAfterwards) {
+        CacheConfig config = CacheConfig.defaults(32 << 20).withShards(2).withSegmentSizeBytes(32 << 10)
+                .withTicker(ticker);
+        try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
+            for (int i = 0; i < ITEMS; i++) {
+                byte[] key = CacheFixture.bytes("key" + i);
+                long expireAt = ticker.wallMillis() + (i % 2 == 0 ? SHORT_MILLIS : LONG_MILLIS);
+                fixture.set(0, key, new byte[VALUE_BYTES], ttlAfterwards ? Item.NEVER : expireAt);
+                if (ttlAfterwards) {
+                    assertThat(fixture.expire(0, key, expireAt)).isTrue();
+                }
+            }
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            CacheStats full = fixture.cache.stats();
+            assertThat(full.deadBytes()).as("dead after loading").isLessThan(full.liveBytes() / 20);
+            ticker.advanceMillis(SHORT_MILLIS + 2000);
+            fixture.maintainFully();
+            CacheStats half = fixture.cache.stats();
+            assertThat(half.items()).isEqualTo(ITEMS / 2);
+            assertThat(half.bytesMoved()).as("bytes moved").isLessThan(half.liveBytes() / 20);
+            assertThat(half.deadBytes()).as("dead").isLessThan(half.liveBytes() / 10);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+}
