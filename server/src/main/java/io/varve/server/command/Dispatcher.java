@@ -27,6 +27,8 @@ public final class Dispatcher {
     private static final String NO_AUTH = "NOAUTH Authentication required.";
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
+    /** How often a command is run that found no room, counting the first time. */
+    private static final int MAX_ATTEMPTS = 3;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
 
@@ -208,30 +210,58 @@ public final class Dispatcher {
                 session.bind(key, client.database(), key.address(), key.length());
             }
         }
-        call.begin(client, reply, spec, batch, command);
-        Handler handler = java.util.Objects.requireNonNull(spec.handler());
-        try {
-            if (keys == 0) {
-                handler.run(call);
-            } else if (keys == 1) {
-                Key key = batch.key(first);
-                session.lock(key);
-                try {
-                    handler.run(call);
-                } finally {
-                    session.unlock(key);
+        for (int attempt = 1;; attempt++) {
+            call.begin(client, reply, spec, batch, command);
+            try {
+                runUnderLocks(batch, first, keys, java.util.Objects.requireNonNull(spec.handler()));
+                return;
+            } catch (CacheFullException full) {
+                reply.rollback(mark);
+                if (attempt == MAX_ATTEMPTS || !mayRunAgain(batch, command)
+                        || !cache.admit(neededBytes(batch, command))) {
+                    reply.error(OUT_OF_MEMORY);
+                    return;
                 }
-            } else {
-                runLockingMany(batch, first, keys, handler);
+            } catch (RuntimeException bug) {
+                LOG.error("The command {} failed", spec.fullName(), bug);
+                reply.rollback(mark);
+                reply.error("ERR internal error");
+                return;
             }
-        } catch (CacheFullException full) {
-            reply.rollback(mark);
-            reply.error(OUT_OF_MEMORY);
-        } catch (RuntimeException bug) {
-            LOG.error("The command {} failed", spec.fullName(), bug);
-            reply.rollback(mark);
-            reply.error("ERR internal error");
         }
+    }
+
+    private void runUnderLocks(Batch batch, int first, int keys, Handler handler) {
+        if (keys == 0) {
+            handler.run(call);
+        } else if (keys == 1) {
+            Key key = batch.key(first);
+            session.lock(key);
+            try {
+                handler.run(call);
+            } finally {
+                session.unlock(key);
+            }
+        } else {
+            runLockingMany(batch, first, keys, handler);
+        }
+    }
+
+    /**
+     * Whether a command that found no room may be run once more after room was made: a growing value needs more than its
+     * arguments say. It changed nothing if it has one key, and took no run over if it had none.
+     */
+    private boolean mayRunAgain(Batch batch, int command) {
+        if (batch.keyCount(command) != 1) {
+            return false;
+        }
+        int first = batch.firstArgument(command);
+        for (int i = first; i < first + batch.argumentCount(command); i++) {
+            if (batch.length(i) >= cache.runThresholdBytes()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void runLockingMany(Batch batch, int first, int keys, Handler handler) {
