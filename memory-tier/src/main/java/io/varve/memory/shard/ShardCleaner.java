@@ -39,7 +39,7 @@ public final class ShardCleaner {
     /** The clock is read once for so many items walked. */
     private static final int ITEMS_PER_CLOCK = 8;
 
-    private final Shard shard;
+    private final ShardItems items;
     private final ShardContext context;
     private final Segments segments;
     private final Ranking ranking = new Ranking();
@@ -56,10 +56,10 @@ public final class ShardCleaner {
     private long bytesReclaimed;
     private double reclaimCost;
 
-    ShardCleaner(Shard shard, ShardContext context, Segments segments) {
-        this.shard = shard;
+    ShardCleaner(ShardItems items, ShardContext context) {
+        this.items = items;
         this.context = context;
-        this.segments = segments;
+        this.segments = items.segments();
     }
 
     /**
@@ -147,7 +147,7 @@ public final class ShardCleaner {
         int untilClock = ITEMS_PER_CLOCK;
         for (long at = segments.nextLive(segment, cursor); at != Location.NONE; at = segments.nextLive(segment,
                 cursor)) {
-            long address = shard.address(at);
+            long address = items.address(at);
             int size = ItemLayout.size(address);
             cursor = at;
             if (!dispose(at, address, size, nowMillis)) {
@@ -172,26 +172,26 @@ public final class ShardCleaner {
 
     /** Moves, evicts or reclaims one live item; false if there was no room to move it to and it may not go. */
     private boolean dispose(long location, long address, int size, long nowMillis) {
-        if (shard.isDetached(address)) {
-            shard.reclaim(location, address);
+        if (items.isDetached(address)) {
+            items.reclaim(location, address);
             return true;
         }
         long expireAt = ItemLayout.expireAtMillis(address);
-        if (Shard.isPast(expireAt, nowMillis)) {
-            shard.expireNow(location, address);
+        if (ShardItems.isPast(expireAt, nowMillis)) {
+            items.expireNow(location, address);
             return true;
         }
         if (evicting && mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
-            shard.evict(location, address);
+            items.evict(location, address);
             return true;
         }
         try {
-            shard.move(location, address, nowMillis);
+            items.move(location, address, nowMillis);
             bytesMoved += size;
             return true;
         } catch (CacheFullException full) {
             if (mayEvict && mayGo(expireAt)) {
-                shard.evict(location, address);
+                items.evict(location, address);
                 return true;
             }
             return false;
@@ -203,7 +203,7 @@ public final class ShardCleaner {
     }
 
     private long score(long address, long expireAt, long nowMillis) {
-        return Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, shard.nextRandom());
+        return Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, items.nextRandom());
     }
 
     /** Samples the shard for the line; false if no item may go. With a random policy every item may. */
@@ -214,7 +214,7 @@ public final class ShardCleaner {
             if (location == Index.NONE) {
                 break;
             }
-            long address = shard.address(location);
+            long address = items.address(location);
             ranking.draw(score(address, ItemLayout.expireAtMillis(address), nowMillis));
         }
         boolean random = policy == EvictionPolicy.ALLKEYS_RANDOM || policy == EvictionPolicy.VOLATILE_RANDOM;
@@ -230,7 +230,7 @@ public final class ShardCleaner {
             int candidate = switch (i) {
                 case 0 -> segments.oldestSealed();
                 case 1 -> segments.leastUtilized();
-                default -> segments.randomSealed(shard.random());
+                default -> segments.randomSealed(items.random());
             };
             if (candidate != NONE && candidate != best) {
                 double share = estimateFreed(candidate, nowMillis);
@@ -249,10 +249,10 @@ public final class ShardCleaner {
         int going = 0;
         long at = segments.nextLive(candidate, Segments.firstOf(candidate));
         while (at != Location.NONE && looked < PROBES) {
-            long address = shard.address(at);
+            long address = items.address(at);
             long expireAt = ItemLayout.expireAtMillis(address);
             looked++;
-            if (Shard.isPast(expireAt, nowMillis)
+            if (ShardItems.isPast(expireAt, nowMillis)
                     || mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
                 going++;
             }
@@ -265,7 +265,7 @@ public final class ShardCleaner {
     /** Whether a large item is to go rather than a segment's: as likely as their share of the bytes. */
     private boolean largeTurn() {
         long largeBytes = segments.largeBytes();
-        return largeBytes > 0 && Long.remainderUnsigned(shard.nextRandom(), segments.usedBytes()) < largeBytes;
+        return largeBytes > 0 && Long.remainderUnsigned(items.nextRandom(), segments.usedBytes()) < largeBytes;
     }
 
     /** Evicts a large item past the line, which frees its run at once; false if a sample holds none. */
@@ -299,21 +299,21 @@ public final class ShardCleaner {
     }
 
     private boolean evictIfPastTheLine(long location, long nowMillis) {
-        long address = shard.address(location);
-        if (shard.isDetached(address)) {
-            shard.reclaim(location, address);
+        long address = items.address(location);
+        if (items.isDetached(address)) {
+            items.reclaim(location, address);
             return true;
         }
         if (!ranking.goes(score(address, ItemLayout.expireAtMillis(address), nowMillis))) {
             return false;
         }
-        shard.evict(location, address);
+        items.evict(location, address);
         return true;
     }
 
     /** An item that may go, drawn at random. */
     private long sample() {
-        return policy.onlyVolatile() ? shard.sampleExpiring() : shard.sampleAny();
+        return policy.onlyVolatile() ? items.sampleExpiring() : items.sampleAny();
     }
 
     void addTo(ShardTotals totals) {

@@ -27,24 +27,25 @@ public final class ShardIntegrity {
     }
 
     private void check() {
-        shard.segments().checkIntegrity(problems);
-        shard.expiry().checkIntegrity(problems);
+        shard.items().segments().checkIntegrity(problems);
+        shard.items().expiry().checkIntegrity(problems);
         Set<Long> indexed = new HashSet<>();
         Totals totals = new Totals();
         for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-            Index index = shard.indexOrNull(physical);
+            Index index = shard.items().indexOrNull(physical);
             if (index != null) {
                 index.checkIntegrity(problems);
                 checkDatabase(physical, index, indexed, totals);
-            } else if (shard.expiringOf(physical) != 0) {
-                problems.accept("physical database " + physical + " has no index and " + shard.expiringOf(physical)
-                        + " expiring items");
+            } else if (shard.items().expiringOf(physical) != 0) {
+                problems.accept(
+                        "physical database " + physical + " has no index and " + shard.items().expiringOf(physical)
+                                + " expiring items");
             }
         }
         checkExpiry(indexed, totals);
-        expect("dataset bytes", totals.datasetBytes, shard.datasetBytes());
-        expect("large items", totals.large, shard.largeCount());
-        expect("live items", totals.items, shard.segments().liveItems());
+        expect("dataset bytes", totals.datasetBytes, shard.items().datasetBytes());
+        expect("large items", totals.large, shard.items().largeCount());
+        expect("live items", totals.items, shard.items().segments().liveItems());
     }
 
     private void checkDatabase(int physical, Index index, Set<Long> indexed, Totals totals) {
@@ -63,11 +64,11 @@ public final class ShardIntegrity {
         }
         expect("items of physical database " + physical, totals.items - before, index.size());
         expect("expiring items of physical database " + physical, totals.expiring - expiringBefore,
-                shard.expiringOf(physical));
+                shard.items().expiringOf(physical));
     }
 
     private void checkItem(int physical, Index index, long location, Totals totals) {
-        long address = shard.address(location);
+        long address = shard.items().address(location);
         if (ItemLayout.isDead(address)) {
             problems.accept("the index holds a dead item at " + location);
             return;
@@ -80,7 +81,7 @@ public final class ShardIntegrity {
             problems.accept("item at " + location + " says database " + ItemLayout.database(address) + ", its index is "
                     + physical);
         }
-        long found = index.find(shard.verifier().hashOf(location), ItemLayout.keyAddress(address),
+        long found = index.find(shard.items().verifier().hashOf(location), ItemLayout.keyAddress(address),
                 ItemLayout.keyLength(address));
         if (found != location) {
             problems.accept("the key of the item at " + location + " is found at " + found);
@@ -89,16 +90,16 @@ public final class ShardIntegrity {
 
     private void checkExpiry(Set<Long> indexed, Totals totals) {
         long[] entries = {0};
-        shard.expiry().forEach(location -> {
+        shard.items().expiry().forEach(location -> {
             entries[0]++;
             if (!indexed.contains(location)) {
                 problems.accept("an expiry entry points at " + location + ", which no index holds");
-            } else if (ItemLayout.expireAtMillis(shard.address(location)) == Item.NEVER) {
+            } else if (ItemLayout.expireAtMillis(shard.items().address(location)) == Item.NEVER) {
                 problems.accept("an expiry entry points at " + location + ", which never expires");
             }
         });
         expect("expiry entries", totals.expiring, entries[0]);
-        expect("expiry size", entries[0], shard.expiry().size());
+        expect("expiry size", entries[0], shard.items().expiry().size());
     }
 
     private void expect(String what, long expected, long actual) {

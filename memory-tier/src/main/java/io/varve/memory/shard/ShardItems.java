@@ -1,0 +1,534 @@
+package io.varve.memory.shard;
+
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.varve.memory.eviction.AccessBits;
+import io.varve.memory.expiry.ExpireAlgorithm;
+import io.varve.memory.expiry.Expiry;
+import io.varve.memory.expiry.ExpiryOwner;
+import io.varve.memory.index.Index;
+import io.varve.memory.index.KeyVerifier;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.LargeRun;
+import io.varve.memory.segment.Location;
+import io.varve.memory.segment.Segments;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lives in a shard, and the steps by which an item comes, changes and goes. Guarded by the shard's lock.
+ *
+ * <p>A write first takes what may be refused (bytes, an expiry entry, an index slot) and only then lets go of what it
+ * replaces, so that a refusal leaves the key as it was. A removal tells the listeners while the key's bytes are still
+ * there, and marks the item dead last, because that may free its segment.
+ *
+ * <p>INVARIANT: an item is live if and only if one index slot holds its location; it has an expiry entry if and only if
+ * it has an expiry time; the entry and the item point at each other.
+ */
+final class ShardItems {
+    /** A value may lie in place of a larger one if it wastes no more than this many bytes or half of them. */
+    private static final int SLACK_BYTES = 32;
+    private final int number;
+    private final ShardContext context;
+    private final double growLoad;
+    private final Index[] indexes = new Index[Databases.PHYSICAL];
+    private final long[] expiringItems = new long[Databases.PHYSICAL];
+    private final Segments segments;
+    private final Expiry expiry;
+    private final KeyVerifier verifier;
+
+    private long sequence;
+    private final SplittableRandom random;
+    private long datasetBytes;
+    private long expired;
+    private long evicted;
+    private final ReentrantLock lock;
+
+    ShardItems(int number, ShardContext context, ReentrantLock lock, int heads, double growLoad,
+            ExpireAlgorithm algorithm, int expireBaseMillis, int expireBuckets) {
+        this.number = number;
+        this.context = context;
+        this.lock = lock;
+        this.growLoad = growLoad;
+        this.random = new SplittableRandom(number);
+        this.segments = new Segments(context.pool, heads);
+        this.verifier = new ItemsByLocation(context);
+        this.expiry = Expiry.create(algorithm, expireBaseMillis, expireBuckets, context.regions, context.budget,
+                context.ticker, new Expirer());
+    }
+
+    static boolean isPast(long expireAtMillis, long nowMillis) {
+        return expireAtMillis != Item.NEVER && nowMillis > expireAtMillis;
+    }
+
+    void touchAccess(long address, long nowMillis) {
+        int bits = ItemLayout.access(address);
+        int touched = AccessBits.touched(context.evictionPolicy, bits, nowMillis, nextRandom());
+        if (touched != bits) {
+            ItemLayout.access(address, touched);
+        }
+    }
+
+    /** The one door for change: gives the change its number and tells who listens. */
+    void changed(Change change, int logicalDatabase, long keyAddress, int keyLength) {
+        assert lock.isHeldByCurrentThread();
+        sequence++;
+        ChangeListener[] listeners = context.listeners;
+        if (listeners.length != 0) {
+            tell(listeners, change, logicalDatabase, keyAddress, keyLength);
+        }
+    }
+
+    private void tell(ChangeListener[] listeners, Change change, int logicalDatabase, long keyAddress, int keyLength) {
+        for (ChangeListener listener : listeners) {
+            listener.changed(change, number, sequence, logicalDatabase, keyAddress, keyLength);
+        }
+    }
+
+    // --- the steps of a write
+
+    boolean fitsInPlace(long location, long address, int valueLength, long expireAt) {
+        int capacity = ItemLayout.capacity(address);
+        if (valueLength > capacity || expireAt != Item.NEVER && !ItemLayout.hasExpiryFields(address)) {
+            return false;
+        }
+        int slack = capacity - valueLength;
+        if (slack > SLACK_BYTES && slack > capacity / 2) {
+            return false;
+        }
+        // A reply in flight may still be reading a run that it shares.
+        return !Location.isLarge(location) || !context.pool.largeItems().run(location).isShared();
+    }
+
+    void rewrite(long location, long address, ItemType type, int encoding, int valueLength, long expireAt,
+            long nowMillis) {
+        changeExpiry(location, address, expireAt, nowMillis);
+        datasetBytes += valueLength - ItemLayout.valueLength(address);
+        ItemLayout.type(address, type);
+        ItemLayout.encoding(address, encoding);
+        ItemLayout.valueLength(address, valueLength);
+        touchAccess(address, nowMillis);
+        if (expireAt == Item.NEVER) {
+            segments.overwritten(location, nowMillis);
+        }
+    }
+
+    /** Appends an item (or takes a run for it) and writes all of it but the value. Nothing refers to it yet. */
+    long make(long keyAddress, int keyLength, int physical, ItemType type, int encoding, int valueLength,
+            int capacity, long expireAt, int access, long nowMillis) {
+        boolean expires = expireAt != Item.NEVER;
+        long size = ItemLayout.size(keyLength, capacity, expires);
+        if (size >= context.largeThresholdBytes) {
+            LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(keyLength), capacity);
+            if (run == null) {
+                context.refusedBytes.addAndGet(size);
+                throw CacheFullException.INSTANCE;
+            }
+            return adopt(run, keyAddress, keyLength, physical, type, encoding, valueLength, capacity, expireAt,
+                    access);
+        }
+        long location = append((int) size, expireAt, nowMillis);
+        long address = address(location);
+        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, expires, access);
+        if (expires) {
+            ItemLayout.expireAtMillis(address, expireAt);
+        }
+        Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
+        segments.born(location, (int) size, expireAt, nowMillis);
+        datasetBytes += keyLength + valueLength;
+        return location;
+    }
+
+    private static int lifetimeClass(long expireAt, long nowMillis) {
+        return Segments.lifetimeClass(expireAt == Item.NEVER ? Item.NEVER : Math.max(0, expireAt - nowMillis));
+    }
+
+    private long append(int size, long expireAt, long nowMillis) {
+        try {
+            return segments.append(size, lifetimeClass(expireAt, nowMillis), nowMillis);
+        } catch (CacheFullException full) {
+            context.refusedBytes.addAndGet(size);
+            throw full;
+        }
+    }
+
+    long adopt(LargeRun run, long keyAddress, int keyLength, int physical, ItemType type, int encoding,
+            int valueLength, int capacity, long expireAt, int access) {
+        // A large item always has expiry fields: its header cannot grow later, the value's place being fixed.
+        long address = run.address() - (ItemLayout.size(keyLength, capacity, true) - capacity);
+        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, access);
+        ItemLayout.expireAtMillis(address, expireAt);
+        Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
+        long location = context.pool.largeItems().adopt(run, address);
+        datasetBytes += keyLength + valueLength;
+        segments.born(location, ItemLayout.size(address), expireAt, 0);
+        return location;
+    }
+
+    /** Puts a made item in the place of the one the index has just found, or into a new slot; undoes it if refused. */
+    void link(Key key, long found, long made, long expireAt, long nowMillis) {
+        int physical = context.databases.physical(key.database());
+        long address = address(made);
+        boolean entered = false;
+        try {
+            if (expireAt != Item.NEVER) {
+                ItemLayout.expiryEntry(address, expiry.add(made, expireAt, nowMillis));
+                entered = true;
+            }
+            if (found != Index.NONE) {
+                index(physical).replaceFound(made);
+            } else {
+                insert(indexForWriting(physical), key.hash(), made);
+            }
+        } catch (CacheFullException full) {
+            context.refusedBytes.addAndGet(context.pool.segmentBytes());
+            if (entered) {
+                expiry.remove(ItemLayout.expiryEntry(address), expireAt);
+            }
+            discard(made, address);
+            throw full;
+        }
+        if (entered) {
+            expiringItems[physical]++;
+        }
+        if (found != Index.NONE) {
+            letGo(found, address(found), physical, Change.DELETED, false);
+        }
+    }
+
+    void insert(Index index, long hash, long location) {
+        index.insert(hash, location);
+        long refused = index.takeRefusedBytes();
+        if (refused > 0 && context.evictionPolicy.evicts()) {
+            // Not added: the next insert asks for the same table again.
+            context.refusedBytes.accumulateAndGet(refused, Math::max);
+        }
+    }
+
+    /** Lets a moved copy take over index slot and expiry entry of the item it was made from. */
+    void replace(Key key, long old, long made) {
+        long oldAddress = address(old);
+        long address = address(made);
+        boolean replaced = index(ItemLayout.database(address)).replace(key.hash(), old, made);
+        assert replaced : "the index has lost " + old;
+        if (ItemLayout.expireAtMillis(oldAddress) != Item.NEVER) {
+            int entry = ItemLayout.expiryEntry(oldAddress);
+            ItemLayout.expiryEntry(address, entry);
+            expiry.relocate(entry, made);
+        }
+        discard(old, oldAddress);
+    }
+
+    /**
+     * Makes room for the ten bytes of expiry fields: at the tail of an open head in place, else by a copy, which goes to
+     * the head for its lifetime.
+     */
+    long withExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
+        long location = item.location();
+        int size = ItemLayout.size(item.address()) + ItemLayout.EXPIRY_BYTES;
+        if (segments.extendTail(location, size, lifetimeClass(expireAt, nowMillis))) {
+            ItemLayout.insertExpiryFields(item.address());
+            return location;
+        }
+        try {
+            return copyWithExpiryFields(key, item, expireAt, nowMillis);
+        } catch (CacheFullException full) {
+            if (!segments.extendTail(location, size)) {
+                throw full;
+            }
+            ItemLayout.insertExpiryFields(item.address());
+            return location;
+        }
+    }
+
+    private long copyWithExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
+        long made = make(item.keyAddress(), item.keyLength(), ItemLayout.database(item.address()), item.type(),
+                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.access(item.address()),
+                nowMillis);
+        long madeAddress = address(made);
+        segments.expiryChanged(made, expireAt, Item.NEVER, nowMillis);
+        ItemLayout.expireAtMillis(madeAddress, Item.NEVER);
+        Memory.copy(item.valueAddress(), ItemLayout.valueAddress(madeAddress), item.valueLength());
+        replace(key, item.location(), made);
+        return made;
+    }
+
+    /** The item has expiry fields, or none is asked for. */
+    void changeExpiry(long location, long address, long expireAt, long nowMillis) {
+        long old = ItemLayout.expireAtMillis(address);
+        if (old == expireAt) {
+            return;
+        }
+        int physical = ItemLayout.database(address);
+        if (old == Item.NEVER) {
+            ItemLayout.expiryEntry(address, enter(location, expireAt, nowMillis));
+            expiringItems[physical]++;
+        } else if (expireAt == Item.NEVER) {
+            expiry.remove(ItemLayout.expiryEntry(address), old);
+            expiringItems[physical]--;
+        } else {
+            ItemLayout.expiryEntry(address,
+                    expiry.move(ItemLayout.expiryEntry(address), location, old, expireAt, nowMillis));
+        }
+        ItemLayout.expireAtMillis(address, expireAt);
+        segments.expiryChanged(location, old, expireAt, nowMillis);
+    }
+
+    private int enter(long location, long expireAt, long nowMillis) {
+        try {
+            return expiry.add(location, expireAt, nowMillis);
+        } catch (CacheFullException full) {
+            context.refusedBytes.addAndGet(context.pool.segmentBytes());
+            throw full;
+        }
+    }
+
+    /**
+     * An item that the index no longer holds goes: its expiry entry, the word to the listeners, its bytes.
+     *
+     * @param tell whether this is a change of its own; a value that was overwritten is not
+     */
+    void letGo(long location, long address, int physical, Change change, boolean tell) {
+        long expireAt = ItemLayout.expireAtMillis(address);
+        if (expireAt != Item.NEVER) {
+            expiry.remove(ItemLayout.expiryEntry(address), expireAt);
+            expiringItems[physical]--;
+        }
+        if (tell) {
+            changed(change, context.databases.logical(physical), ItemLayout.keyAddress(address),
+                    ItemLayout.keyLength(address));
+        }
+        discard(location, address);
+    }
+
+    /** Gives up an item's bytes; nothing may refer to them any more. */
+    private void discard(long location, long address) {
+        datasetBytes -= ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
+        segments.died(location);
+    }
+
+    // --- eviction and cleaning, for the cleaner
+
+    /** Removes a live item that the cleaner found in a segment. */
+    void evict(long location, long address) {
+        int physical = ItemLayout.database(address);
+        boolean removed = index(physical).remove(verifier.hashOf(location), location);
+        assert removed : "the index has lost " + location;
+        evicted++;
+        letGo(location, address, physical, Change.EVICTED, true);
+    }
+
+    /** Whether the item's database was flushed. */
+    boolean isDetached(long address) {
+        return context.databases.logical(ItemLayout.database(address)) == Databases.DETACHED;
+    }
+
+    /** Lets an item of a flushed database go that the cleaner came upon. */
+    void reclaim(long location, long address) {
+        int physical = ItemLayout.database(address);
+        boolean removed = index(physical).remove(verifier.hashOf(location), location);
+        assert removed : "the index has lost " + location;
+        letGo(location, address, physical, Change.DELETED, false);
+    }
+
+    /** Reclaims a live but expired item that the cleaner came upon. */
+    void expireNow(long location, long address) {
+        int physical = ItemLayout.database(address);
+        boolean removed = index(physical).remove(verifier.hashOf(location), location);
+        assert removed : "the index has lost " + location;
+        expired++;
+        letGo(location, address, physical, Change.EXPIRED, true);
+    }
+
+    /** Moves a live item to the head for its lifetime; the bytes it had are dead. */
+    void move(long location, long address, long nowMillis) {
+        int size = ItemLayout.size(address);
+        long expireAt = ItemLayout.expireAtMillis(address);
+        long writtenAt = segments.meanWrittenAtMillis(Location.segment(location));
+        long made = segments.appendMoved(size, lifetimeClass(expireAt, nowMillis), nowMillis);
+        long to = address(made);
+        Memory.copy(address, to, size);
+        segments.born(made, size, expireAt, writtenAt);
+        boolean replaced = index(ItemLayout.database(to)).replace(verifier.hashOf(made), location, made);
+        assert replaced : "the index has lost " + location;
+        if (expireAt != Item.NEVER) {
+            expiry.relocate(ItemLayout.expiryEntry(to), made);
+        }
+        segments.died(location);
+    }
+
+    /** A live item drawn at random from all databases, or {@link Index#NONE}. */
+    long sampleAny() {
+        long total = 0;
+        for (Index index : indexes) {
+            total += index == null ? 0 : index.size();
+        }
+        if (total == 0) {
+            return Index.NONE;
+        }
+        long pick = Long.remainderUnsigned(nextRandom(), total);
+        for (Index index : indexes) {
+            long size = index == null ? 0 : index.size();
+            if (pick < size && index != null) {
+                return sample(index);
+            }
+            pick -= size;
+        }
+        return Index.NONE;
+    }
+
+    long sample(Index index) {
+        // A spot is empty with a probability of at most a few in five (the load), or nine in ten after mass deletion.
+        for (int tries = 0; tries < 256; tries++) {
+            long location = index.sample(nextRandom());
+            if (location != Index.NONE) {
+                return location;
+            }
+        }
+        return Index.NONE;
+    }
+
+    /** A live item with an expiry time drawn at random, or {@link Index#NONE}. */
+    long sampleExpiring() {
+        return expiry.size() == 0 ? Index.NONE : expiry.sample(nextRandom());
+    }
+
+    long nextRandom() {
+        return random.nextLong();
+    }
+
+    SplittableRandom random() {
+        return random;
+    }
+
+    long address(long location) {
+        return context.pool.address(location);
+    }
+
+    Index index(int physical) {
+        Index index = indexes[physical];
+        if (index == null) {
+            throw new IllegalStateException("No index for physical database " + physical);
+        }
+        return index;
+    }
+
+    private Index indexForWriting(int physical) {
+        Index index = indexes[physical];
+        if (index == null) {
+            index = new Index(verifier, context.scanner, context.regions, context.budget, growLoad);
+            indexes[physical] = index;
+        }
+        return index;
+    }
+
+    /** Gives all memory back. */
+    void release() {
+        for (int physical = 0; physical < indexes.length; physical++) {
+            Index index = indexes[physical];
+            if (index != null) {
+                index.release();
+                indexes[physical] = null;
+            }
+        }
+        expiry.release();
+    }
+
+    @Nullable
+    Index indexOrNull(int physical) {
+        return indexes[physical];
+    }
+
+    long expiringOf(int physical) {
+        return expiringItems[physical];
+    }
+
+    Segments segments() {
+        return segments;
+    }
+
+    Expiry expiry() {
+        return expiry;
+    }
+
+    KeyVerifier verifier() {
+        return verifier;
+    }
+
+    long datasetBytes() {
+        return datasetBytes;
+    }
+
+    long largeCount() {
+        return segments.largeItems();
+    }
+
+    /** The item that the index has just found is past its time. */
+    void expireFound(Index index, long location, int physical) {
+        index.removeFound();
+        expired++;
+        letGo(location, address(location), physical, Change.EXPIRED, true);
+    }
+
+    /** Another length for a value that keeps its place. */
+    void resizeInPlace(long address, int encoding, int valueLength) {
+        datasetBytes += valueLength - ItemLayout.valueLength(address);
+        ItemLayout.valueLength(address, valueLength);
+        ItemLayout.encoding(address, encoding);
+    }
+
+    /** Forgets the index of a database that was reclaimed. */
+    void dropIndex(int physical) {
+        indexes[physical] = null;
+    }
+
+    long expired() {
+        return expired;
+    }
+
+    long evicted() {
+        return evicted;
+    }
+
+    void resetStats() {
+        expired = 0;
+        evicted = 0;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** The shard as the owner of what expires. Guarded by the shard's lock. */
+    private final class Expirer implements ExpiryOwner {
+        @Override
+        public long expireAtMillis(long location) {
+            return ItemLayout.expireAtMillis(address(location));
+        }
+
+        @Override
+        public void entryMoved(long location, int entry) {
+            ItemLayout.expiryEntry(address(location), entry);
+        }
+
+        @Override
+        public void expire(long location) {
+            long address = address(location);
+            int physical = ItemLayout.database(address);
+            boolean removed = index(physical).remove(verifier.hashOf(location), location);
+            assert removed : "the index has lost " + location;
+            expired++;
+            expiringItems[physical]--;
+            changed(Change.EXPIRED, context.databases.logical(physical), ItemLayout.keyAddress(address),
+                    ItemLayout.keyLength(address));
+            discard(location, address);
+        }
+    }
+}
