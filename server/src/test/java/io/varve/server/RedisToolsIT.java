@@ -2,12 +2,9 @@ package io.varve.server;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterAll;
@@ -16,7 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Redis's own programs, where they are installed, work against a real server. Confined to the test's thread.
@@ -37,16 +33,10 @@ class RedisToolsIT {
 
     @BeforeEach
     void installed() throws IOException {
-        assumeTrue(isOnPath("redis-cli") && isOnPath("redis-benchmark"),
-                "redis-cli and redis-benchmark are not installed");
+        RedisTools.require();
         try (RawClient client = new RawClient(server.port())) {
             assertThat(client.command("FLUSHALL")).isEqualTo("+OK\r\n");
         }
-    }
-
-    private static boolean isOnPath(String program) {
-        return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
-                .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
     }
 
     /** Runs a program until it ends, or until it has written so many lines. */
