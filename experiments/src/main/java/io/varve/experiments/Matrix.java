@@ -34,7 +34,8 @@ import io.varve.experiments.server.Targets;
  * <p>Runs that are done already are kept. Ctrl-C stops the runs in progress, and what there is is still summed up.
  */
 final class Matrix {
-    static final int STATUS_FAILED_RUNS = 1;
+    /** A run failed, or a check was not held. */
+    static final int STATUS_FAILED = 1;
     static final int STATUS_INTERRUPTED = 130;
     /** How long Ctrl-C waits for the report. */
     private static final long REPORT_SECONDS = 60;
@@ -154,6 +155,9 @@ final class Matrix {
             out.println("Interrupted; go on with: ./varve run --resume " + files.directory());
             return STATUS_INTERRUPTED;
         }
-        return records.stream().allMatch(record -> record.outcome() == Outcome.OK) ? 0 : STATUS_FAILED_RUNS;
+        List<String> notHeld = summary.notHeld();
+        notHeld.forEach(line -> out.println("varve: " + line));
+        boolean whole = records.stream().allMatch(record -> record.outcome() == Outcome.OK);
+        return whole && notHeld.isEmpty() ? 0 : STATUS_FAILED;
     }
 }

@@ -23,7 +23,12 @@ import picocli.CommandLine.Parameters;
 /** {@code run}: runs an experiment, or goes on with one. Confined to the main thread. */
 @Command(name = "run", mixinStandardHelpOptions = true, sortOptions = false, description = {
         "Runs an experiment: load on servers, memory sampled every second, data, plots and a report.",
-        "Without a name: bucket-expiry at quick scale, about a minute, Varve inside this process."})
+        "Without a name: bucket-expiry at quick scale, about a minute, Varve inside this process."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
+                "0:all runs are whole and all checks held",
+                "1:a run failed, or a check was not held; a baseline's own checks do not count, but that it got the load "
+                        + "it is compared under does",
+                "2:bad input, nothing was started",
+                "130:interrupted by Ctrl-C; what was measured is kept, and --resume goes on"})
 final class RunCommand implements Callable<Integer> {
     private static final String DEFAULT_EXPERIMENT = "bucket-expiry";
     private static final String DEFAULT_SCALE = "quick";

@@ -134,4 +134,20 @@ final class StatusIT {
             throw new UncheckedIOException(e);
         }
     }
+
+    @Test
+    void aCheckThatIsNotHeldIsStatus1() throws IOException, InterruptedException {
+        Plan plan = define("0");
+        Path directory = home.resolve("results");
+
+        String text = end(start("fill", "--size", "short", "--out", directory.toString()), Matrix.STATUS_FAILED);
+
+        String run = plan.runs().getFirst().id();
+        assertThat(text).contains("Report: " + directory.resolve("report.html"))
+                .containsPattern(
+                        "varve: not held in " + run + ": peak resident bytes .* [0-9,]+ \\(at most 67,108,864\\)");
+        assertThat(new RunFiles(directory).read(plan.runs().getFirst()).orElseThrow().outcome()).isEqualTo(Outcome.OK);
+
+        assertThat(end(start("--resume=" + directory), Matrix.STATUS_FAILED)).contains("0 runs of 1 left");
+    }
 }

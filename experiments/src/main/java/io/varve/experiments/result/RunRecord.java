@@ -1,6 +1,7 @@
 package io.varve.experiments.result;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import io.varve.experiments.plan.RunSpec;
@@ -64,6 +65,11 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
     public record Check(String what, double value, double limit, boolean held) {
         public static Check atMost(String what, double value, double limit) {
             return new Check(what, value, limit, value <= limit);
+        }
+
+        /** For a person: what, how much, and how much it may be. */
+        String text() {
+            return String.format(Locale.ROOT, "%s: %,.0f (at most %,.0f)", what, value, limit);
         }
     }
 

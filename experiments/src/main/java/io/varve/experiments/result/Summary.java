@@ -123,6 +123,23 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         return null;
     }
 
+    /**
+     * The checks that fail the experiment, a line each. A baseline is there to be compared with: that it does not hold
+     * what is asked of the others is a result; but it must have got the same load.
+     */
+    public List<String> notHeld() {
+        List<String> lines = new ArrayList<>();
+        for (RunRecord run : runs) {
+            boolean baseline = baselines.contains(run.run().configuration());
+            for (Check check : run.checks()) {
+                if (!check.held() && (!baseline || check.what().equals(RunRecord.SAME_LOAD))) {
+                    lines.add("not held in " + run.run().id() + ": " + check.text());
+                }
+            }
+        }
+        return lines;
+    }
+
     /** For a terminal: a row per run. */
     public String table() {
         int width = runs.stream().mapToInt(run -> run.run().id().length()).max().orElse(3);
@@ -146,10 +163,11 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
             }
             text.append(run.outcome() == Outcome.OK
                     ? "\n"
-                    : "  " + run.outcome() + ": " + String.join("; ", run.faults()) + "\n");
+                    : "  " + run.outcome() + (run.faults().isEmpty() ? "" : ": " + String.join("; ", run.faults()))
+                            + "\n");
             for (Check check : run.checks()) {
-                text.append(String.format(Locale.ROOT, "    %-8s %s: %,.0f (at most %,.0f)%n",
-                        check.held() ? "held" : "NOT HELD", check.what(), check.value(), check.limit()));
+                text.append(String.format(Locale.ROOT, "    %-8s %s%n", check.held() ? "held" : "NOT HELD",
+                        check.text()));
             }
         }
         if (runs.stream().anyMatch(RunRecord::fellShort)) {

@@ -97,6 +97,26 @@ final class ResultTest {
         assertThat(files.samples(RUN)).isEmpty();
     }
 
+    private static RunRecord checked(String configuration, Check... checks) {
+        return new RunRecord(new RunSpec("a", "quick", List.of(3), 4, configuration), configuration, Outcome.OK,
+                List.of(), "", "e", "quick", "", 1, "", "", Map.of(), Map.of(), Map.of(), List.of(), Map.of(),
+                List.of(checks));
+    }
+
+    @Test
+    void aBaselineNeedNotHoldWhatIsAskedOfTheOthersButNeedsTheirLoad() {
+        Check kept = Check.atMost("DBSIZE", 0, 0);
+        Check broken = Check.atMost("DBSIZE", 3, 0);
+        Check shortfall = Check.atMost(RunRecord.SAME_LOAD, 6, 5);
+        List<RunRecord> runs = List.of(checked("wheel", kept, broken), checked("Redis", broken, shortfall),
+                checked("Ref", broken));
+        Summary summary = new Summary("e", "quick", "", runs, List.of(), List.of("Redis", "Ref"));
+
+        assertThat(summary.notHeld()).containsExactly("not held in a_quick_ttl3_4t_wheel: DBSIZE: 3 (at most 0)",
+                "not held in a_quick_ttl3_4t_Redis: " + RunRecord.SAME_LOAD + ": 6 (at most 5)");
+        assertThat(summary.table()).contains("NOT HELD DBSIZE: 3 (at most 0)").contains("held     DBSIZE: 0");
+    }
+
     @Test
     void anIdIsADirectorysName() {
         assertThat(RUN.id()).isEqualTo("a_quick_ttl3-6_4t_120-1000");
