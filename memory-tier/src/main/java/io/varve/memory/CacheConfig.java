@@ -32,7 +32,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
 
     /** What a server starts with, but for the limit. */
     public static CacheConfig defaults(long maxMemoryBytes) {
-        return new CacheConfig(maxMemoryBytes, 16, 0, 0, 4, EvictionPolicy.NOEVICTION, 5, CleanerPolicy.MODIFIED,
+        return new CacheConfig(maxMemoryBytes, 16, 0, 0, 6, EvictionPolicy.NOEVICTION, 5, CleanerPolicy.MODIFIED,
                 ExpireAlgorithm.WHEEL, 1000, 120, 100, true, SEEDS.nextLong(), Ticker.system());
     }
 
@@ -47,7 +47,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         require(heads >= 1 && heads <= 8, "heads", heads, "1 to 8");
         require(evictionSamples >= 1 && evictionSamples <= 64, "maxmemory-samples", evictionSamples, "1 to 64");
         require(expireBaseMillis >= 1, "expire-bucket-base-ms", expireBaseMillis, "at least 1");
-        require(expireBuckets >= 2, "expire-buckets", expireBuckets, "at least 2");
+        require(expireBuckets >= 2 && expireBuckets <= 65_536, "expire-buckets", expireBuckets, "2 to 65536");
         require(expireCycleMillis >= 1, "expire-cycle-ms", expireCycleMillis, "at least 1");
     }
 

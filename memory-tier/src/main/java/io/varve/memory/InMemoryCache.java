@@ -29,8 +29,10 @@ final class InMemoryCache implements Cache {
     private static final int LARGE_PART_OF_SEGMENT = 4;
     private static final int SHARDS_PER_CORE = 4;
     private static final int AVERAGE_TTL_SAMPLES = 16;
-    /** Address space is reserved for maxmemory to be raised to, at least. */
+    /** Address space is reserved for maxmemory to be raised to so many times its value at start. */
     private static final long SPARE_FACTOR = 2;
+    /** ... and, where it costs nothing, as often again for segments that are filled only in part. */
+    private static final long PARTS_FACTOR = 2;
 
     private final ShardContext context;
     private final Shard[] shards;
@@ -59,7 +61,7 @@ final class InMemoryCache implements Cache {
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         Regions regions = new Regions();
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
-        SegmentPool pool = new SegmentPool(regions, budget, reserveBytes(config, segmentBytes), segmentBytes);
+        SegmentPool pool = new SegmentPool(regions, budget, reserveBytes(config, segmentBytes, regions), segmentBytes);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
                 Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
@@ -93,15 +95,20 @@ final class InMemoryCache implements Cache {
 
     /** Beyond its address space the pool would refuse what the limit allows. */
     private void requireAddressSpace(CacheConfig wanted) {
-        long most = (long) context.pool().maxSegments() * context.pool().segmentBytes();
+        long most = (long) context.pool().maxSegments() * context.pool().segmentBytes()
+                / partsFactor(context.regions());
         if (wanted.maxMemoryBytes() > most) {
             throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + most
                     + " bytes of address space were reserved at start; start with a larger maxmemory");
         }
     }
 
-    private static long reserveBytes(CacheConfig config, int segmentBytes) {
-        long wanted = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, 1L << 30);
+    private static long partsFactor(Regions regions) {
+        return regions.mapped() ? PARTS_FACTOR : 1;
+    }
+
+    private static long reserveBytes(CacheConfig config, int segmentBytes, Regions regions) {
+        long wanted = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, 1L << 30) * partsFactor(regions);
         return (wanted + segmentBytes - 1) / segmentBytes * segmentBytes;
     }
 

@@ -59,11 +59,7 @@ final class Room {
 
     /** Bytes that can still be written, beyond the reserve; negative when the reserve is being used. */
     long leftBytes() {
-        return context.budget().leftBytes() + freeBytes() - reserveBytes();
-    }
-
-    private long freeBytes() {
-        return (long) context.pool().segmentsFree() * context.pool().segmentBytes();
+        return context.budget().leftBytes() + context.pool().freeBytes() - reserveBytes();
     }
 
     long reserveBytes() {

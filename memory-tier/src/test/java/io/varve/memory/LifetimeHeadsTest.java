@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class LifetimeHeadsTest {
     private static final int ITEMS = 40_000;
     private static final int VALUE_BYTES = 100;
+    private static final int PER_SECOND = 1000;
     private static final long SHORT_MILLIS = 15_000;
     private static final long LONG_MILLIS = 60_000;
 
@@ -39,6 +40,37 @@ final class LifetimeHeadsTest {
             assertThat(half.items()).isEqualTo(ITEMS / 2);
             assertThat(half.bytesMoved()).as("bytes moved").isLessThan(half.liveBytes() / 20);
             assertThat(half.deadBytes()).as("dead").isLessThan(half.liveBytes() / 10);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** A cache that may hold far more than it does spends no more on dead bytes than a small one. */
+    @ParameterizedTest
+    @ValueSource(longs = {64L << 20, 768L << 20, 4L << 30, 64L << 30})
+    void littleDataInALargeCacheLeavesLittleDead(long maxMemoryBytes) {
+        CacheConfig config = CacheConfig.defaults(maxMemoryBytes).withShards(8).withTicker(ticker);
+        long[] ttls = {15_000, 30_000, 45_000, 60_000};
+        try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
+            long dead = 0;
+            long live = 0;
+            for (int second = 0; second < 120; second++) {
+                for (int i = 0; i < PER_SECOND; i++) {
+                    byte[] key = CacheFixture.bytes("key" + second + "-" + i);
+                    fixture.set(0, key, new byte[10 * VALUE_BYTES], ticker.wallMillis() + ttls[i % ttls.length]);
+                }
+                ticker.advanceMillis(1000);
+                fixture.maintainFully();
+                if (second >= 60) {
+                    CacheStats stats = fixture.cache.stats();
+                    dead += stats.deadBytes();
+                    live += stats.liveBytes();
+                }
+            }
+            CacheStats stats = fixture.cache.stats();
+            assertThat((double) dead / live).as("dead, of what lives").isLessThan(0.10);
+            assertThat((double) stats.bytesMoved() / stats.bytesWritten()).as("copied, of what was written")
+                    .isLessThan(0.10);
+            assertThat(stats.reservedBytes()).as("charged").isLessThan(2 * stats.usedBytes() + (8 << 20));
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }

@@ -48,6 +48,11 @@ public final class Regions {
         this.mapped = mapped;
     }
 
+    /** Whether memory becomes resident only when it is written, so that address space costs nothing. */
+    public boolean mapped() {
+        return mapped;
+    }
+
     /**
      * Zeroed memory, aligned to a page.
      *

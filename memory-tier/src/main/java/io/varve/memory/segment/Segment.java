@@ -27,6 +27,7 @@ final class Segment {
     private @Nullable Segments owner;
     private int slot = NO_SLOT;
     private int lifetimeClass;
+    private int extentBytes;
     private int usedBytes;
     private int liveBytes;
     private int liveItems;
@@ -68,8 +69,27 @@ final class Segment {
         return lifetimeClass;
     }
 
+    /** How much of it, from its start, may be filled, is charged to the budget and may be resident. */
+    int extentBytes() {
+        return extentBytes;
+    }
+
+    /** Set by the pool when it hands the segment out and when it gives its pages back. */
+    void extentBytes(int newExtentBytes) {
+        extentBytes = newExtentBytes;
+    }
+
     int usedBytes() {
         return usedBytes;
+    }
+
+    boolean hasRoom(int size) {
+        return size <= extentBytes - usedBytes;
+    }
+
+    /** u: live bytes over what may be filled. */
+    double utilization() {
+        return (double) liveBytes / extentBytes;
     }
 
     int liveBytes() {
@@ -123,8 +143,8 @@ final class Segment {
      * What moving its live items to another segment gains: its dead bytes; and what is unused at its end, unless the next
      * item did not fit there, because then the same items leave as much unused wherever they are put.
      */
-    int reclaimableBytes(int segmentBytes) {
-        return (closedEarly ? segmentBytes : usedBytes) - liveBytes;
+    int reclaimableBytes() {
+        return (closedEarly ? extentBytes : usedBytes) - liveBytes;
     }
 
     void beginClean() {

@@ -11,7 +11,8 @@ import io.varve.memory.offheap.Regions;
  * {@link #address} reads only what never changes.
  *
  * <p>A segment is in use (a shard has it), retained (free, its pages still resident) or bare (never used, or its pages
- * given back). In use and retained ones are charged to the budget, bare ones are not. A freed segment is retained, and
+ * given back). In use and retained ones are charged to the budget, bare ones are not; and they are charged only as far as
+ * they may be filled, their extent: a shard that holds little takes small parts of segments. A freed segment is retained, and
  * the next that is asked for; {@link #trim}, off the request's way, makes those bare that nobody needed between two calls
  * of it, so that resident memory falls after a flush and does not swing with every clean.
  *
@@ -50,7 +51,9 @@ public final class SegmentPool implements AutoCloseable {
     private int nextFresh;
     private int inUse;
     private int givingBack;
-    private int cleaningReserve;
+    private long chargedBytes;
+    private long retainedBytes;
+    private long givingBackBytes;
     private boolean closed;
 
     /**
@@ -82,36 +85,74 @@ public final class SegmentPool implements AutoCloseable {
         largeItems = new LargeItems(regions, budget);
     }
 
-    /** A segment for a shard's writes: its id, or {@link #NONE} if budget or address space are used up. */
-    public int acquire() {
-        return acquire(cleaningReserve());
+    /**
+     * A segment for a shard to fill.
+     *
+     * @param extentBytes how much of it is to be filled: a multiple of the page size, up to a segment. Only so much is
+     *                    charged. A pool that has handed out half of its addresses gives whole segments, so that it never
+     *                    runs out of addresses before it runs out of budget
+     * @return its id, or {@link #NONE} if budget or address space are used up
+     */
+    public int acquire(int extentBytes) {
+        while (budget.leftBytes() >= 0) {
+            int id = tryAcquire(extentBytes);
+            // What is free may be many small extents: they have to go before a larger one fits.
+            if (id != NONE || giveBack(extentBytes) == 0) {
+                return id;
+            }
+        }
+        return NONE;
     }
 
-    /** A segment for a cleaner to move items to: may use what {@link #cleaningReserve(int)} withholds from writes. */
-    public int acquireForCleaning() {
-        return acquire(0);
-    }
-
-    private synchronized int acquire(int withheld) {
-        if (closed) {
-            return NONE;
-        }
-        long left = budget.leftBytes();
-        if (left < 0 || retainedCount + left / segmentBytes <= withheld) {
-            return NONE;
-        }
+    private int tryAcquire(int wantedBytes) {
         int id;
-        if (retainedCount > 0) {
-            id = retained[--retainedCount];
-            leastRetained = Math.min(leastRetained, retainedCount);
-        } else {
-            if (bareCount == 0 && nextFresh == maxSegments || !budget.tryCharge(segmentBytes)) {
+        int extentBytes;
+        int surplus;
+        synchronized (this) {
+            if (closed) {
                 return NONE;
             }
-            id = bareCount > 0 ? bare[--bareCount] : fresh();
+            extentBytes = 2 * (nextFresh - bareCount) > maxSegments ? segmentBytes : wantedBytes;
+            id = takeRetained(extentBytes);
+            if (id == NONE) {
+                id = takeBare(extentBytes);
+            }
+            if (id == NONE) {
+                return NONE;
+            }
+            inUse++;
+            surplus = segments[id].extentBytes() - extentBytes;
+            segments[id].extentBytes(extentBytes);
+            chargedBytes -= surplus;
         }
-        inUse++;
+        if (surplus > 0) {
+            // Resident from a time when the shards held more.
+            Regions.discard(segmentAddress(id) + extentBytes, surplus);
+            budget.release(surplus);
+        }
         return id;
+    }
+
+    /** The segment that was freed last and whose charge suffices, or can be raised; {@link #NONE} if there is none. */
+    private int takeRetained(int extentBytes) {
+        for (int place = retainedCount - 1; place >= 0; place--) {
+            int id = retained[place];
+            int charged = segments[id].extentBytes();
+            if (charged >= extentBytes || budget.tryCharge(extentBytes - charged)) {
+                System.arraycopy(retained, place + 1, retained, place, --retainedCount - place);
+                retainedBytes -= charged;
+                leastRetained = Math.min(leastRetained, retainedCount);
+                return id;
+            }
+        }
+        return NONE;
+    }
+
+    private int takeBare(int extentBytes) {
+        if (bareCount == 0 && nextFresh == maxSegments || !budget.tryCharge(extentBytes)) {
+            return NONE;
+        }
+        return bareCount > 0 ? bare[--bareCount] : fresh();
     }
 
     private int fresh() {
@@ -130,6 +171,7 @@ public final class SegmentPool implements AutoCloseable {
         assert inUse > 0 && segment(id).state() == SegmentState.FREE : id + " is " + segment(id).state();
         inUse--;
         retained = push(retained, retainedCount++, id);
+        retainedBytes += segments[id].extentBytes();
     }
 
     /**
@@ -143,7 +185,7 @@ public final class SegmentPool implements AutoCloseable {
         synchronized (this) {
             idle = budget.leftBytes() < 0 ? retainedCount : leastRetained - KEEP_RETAINED;
         }
-        long bytes = giveBackSegments(idle);
+        long bytes = giveBackSegments(idle, Long.MAX_VALUE);
         synchronized (this) {
             leastRetained = retainedCount;
         }
@@ -157,32 +199,41 @@ public final class SegmentPool implements AutoCloseable {
      * @return how many bytes are no longer charged
      */
     public long giveBack(long bytes) {
-        return giveBackSegments((int) Math.min(Integer.MAX_VALUE, (bytes + segmentBytes - 1) >>> segmentShift));
+        return giveBackSegments(Integer.MAX_VALUE, bytes);
     }
 
-    private long giveBackSegments(int wanted) {
+    /** The longest free first, at most so many, and no more once {@code wantedBytes} are reached. */
+    private long giveBackSegments(int most, long wantedBytes) {
         int[] ids;
+        long bytes = 0;
         synchronized (this) {
-            int count = closed ? 0 : Math.clamp(wanted, 0, retainedCount);
+            int count = 0;
+            while (!closed && count < Math.min(most, retainedCount) && bytes < wantedBytes) {
+                bytes += segments[retained[count++]].extentBytes();
+            }
             if (count == 0) {
                 return 0;
             }
             ids = Arrays.copyOf(retained, count);
             System.arraycopy(retained, count, retained, 0, retainedCount - count);
             retainedCount -= count;
+            retainedBytes -= bytes;
             leastRetained = Math.max(0, leastRetained - count);
             givingBack += count;
+            givingBackBytes += bytes;
         }
         // Without the lock: the system takes up to a millisecond for 8 MiB.
         for (int id : ids) {
-            Regions.discard(segmentAddress(id), segmentBytes);
+            Regions.discard(segmentAddress(id), segments[id].extentBytes());
         }
-        long bytes = (long) ids.length << segmentShift;
         synchronized (this) {
             for (int id : ids) {
+                segments[id].extentBytes(0);
                 bare = push(bare, bareCount++, id);
             }
             givingBack -= ids.length;
+            givingBackBytes -= bytes;
+            chargedBytes -= bytes;
         }
         budget.release(bytes);
         return bytes;
@@ -192,15 +243,6 @@ public final class SegmentPool implements AutoCloseable {
         int[] roomy = count == ids.length ? Arrays.copyOf(ids, count * 2) : ids;
         roomy[count] = id;
         return roomy;
-    }
-
-    /** How many segments {@link #acquire} leaves for {@link #acquireForCleaning}; at first none. */
-    public synchronized void cleaningReserve(int segmentCount) {
-        cleaningReserve = segmentCount;
-    }
-
-    private synchronized int cleaningReserve() {
-        return cleaningReserve;
     }
 
     /** Where a segment starts. */
@@ -260,7 +302,12 @@ public final class SegmentPool implements AutoCloseable {
 
     /** Bytes charged for segments, in use and free. */
     public synchronized long bytes() {
-        return (long) (inUse + retainedCount + givingBack) << segmentShift;
+        return chargedBytes;
+    }
+
+    /** Bytes charged for free segments. */
+    public synchronized long freeBytes() {
+        return retainedBytes + givingBackBytes;
     }
 
     /** Lets all large items go and ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */
@@ -271,7 +318,7 @@ public final class SegmentPool implements AutoCloseable {
         }
         closed = true;
         largeItems.releaseAll();
-        budget.release(bytes());
+        budget.release(chargedBytes);
         LiveRanges.remove(base);
         Regions.release(base, reservedBytes);
     }

@@ -1,12 +1,10 @@
 package io.varve.memory.segment;
 
-import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The segments of one shard: its open heads, its sealed segments, and what lives in them. Guarded by the shard's lock.
@@ -16,10 +14,6 @@ import org.jspecify.annotations.Nullable;
  * written after all is given up with {@link #abandon}. {@link #died} ends it, and afterwards its bytes may be overwritten
  * at once, by another shard too.
  *
- * <p>Heads. All writes start in the default head. A class of lifetime ({@link #lifetimeClass}) that has put a segment's
- * worth of bytes through it gets a head of its own, while there are fewer than the allowed number, so that the items of a
- * segment tend to die together; one that falls idle loses it ({@link #closeIdleHeads}).
- *
  * <p>Large items are in no segment. {@link #born} and {@link #died} take their locations as well, and {@code died} then
  * releases the run.
  */
@@ -27,27 +21,13 @@ public final class Segments {
     /** The class of items without an expiry time, and of the head that serves every class without one of its own. */
     public static final int DEFAULT_CLASS = 0;
 
-    /** Classes of lifetime; what expires later than some 17 years from now is of the last. */
-    static final int CLASSES = 31;
-
     /** A head that got nothing for so long is closed, milliseconds. */
     static final long IDLE_HEAD_MILLIS = 60_000;
 
-    private static final int FIRST_LIST_LENGTH = 8;
-
     private final SegmentPool pool;
     private final int segmentBytes;
-    private final int maxHeads;
-
-    /** By class; null where the class has none. */
-    private final @Nullable Segment[] heads = new Segment[CLASSES];
-    /** How many bytes of a class went through the default head since it last had a head of its own. */
-    private final long[] throughDefaultBytes = new long[CLASSES];
-    private int ownHeads;
-
-    /** The segments this shard has, in no order. */
-    private @Nullable Segment[] owned = new Segment[FIRST_LIST_LENGTH];
-    private int ownedCount;
+    private final Heads heads;
+    private final OwnedSegments owned = new OwnedSegments();
 
     private long usedBytes;
     private long liveBytes;
@@ -62,26 +42,19 @@ public final class Segments {
      * @param maxHeads how many segments may be open at once, at least 1
      */
     public Segments(SegmentPool pool, int maxHeads) {
-        if (maxHeads < 1 || maxHeads > CLASSES) {
-            throw new IllegalArgumentException("heads " + maxHeads + ": allowed is 1 to " + CLASSES);
-        }
         this.pool = pool;
-        this.maxHeads = maxHeads;
         segmentBytes = pool.segmentBytes();
+        heads = new Heads(maxHeads, segmentBytes);
     }
 
     /**
-     * The class of an expected lifetime: {@link #DEFAULT_CLASS} without one, 1 up to 1 s, and then one for each doubling
-     * (up to 2 s, 4 s, 8 s, 16 s, 32 s, 64 s …), so that 15, 30 and 60 seconds fall apart.
+     * The class of an expected lifetime: {@link #DEFAULT_CLASS} without one, 1 up to 1 s, and then two for each doubling
+     * (up to 1.5 s, 2 s, 3 s, 4 s, 6 s, 8 s … 32 s, 48 s, 64 s …), so that 15, 30, 45 and 60 seconds fall apart.
      *
      * @param ttlMillis time to the expiry, or {@link Item#NEVER}
      */
     public static int lifetimeClass(long ttlMillis) {
-        if (ttlMillis == Item.NEVER) {
-            return DEFAULT_CLASS;
-        }
-        long seconds = Math.max(1, ttlMillis / 1000 + (ttlMillis % 1000 > 0 ? 1 : 0));
-        return Math.min(CLASSES - 1, 1 + Long.SIZE - Long.numberOfLeadingZeros(seconds - 1));
+        return Heads.classOf(ttlMillis);
     }
 
     /**
@@ -93,30 +66,29 @@ public final class Segments {
      * @throws CacheFullException if no head has room and the pool gives no segment; nothing has changed then
      */
     public long append(int size, int lifetimeClass, long nowMillis) {
-        long location = place(size, lifetimeClass, nowMillis, false);
+        long location = place(size, lifetimeClass, nowMillis);
         bytesWritten += size;
         return location;
     }
 
     /**
-     * As {@link #append}, for an item that a cleaner moves: it may take a segment from the pool's reserve, and does not
-     * count as written.
+     * As {@link #append}, for an item that a cleaner moves: it does not count as written.
      */
     public long appendMoved(int size, int lifetimeClass, long nowMillis) {
-        return place(size, lifetimeClass, nowMillis, true);
+        return place(size, lifetimeClass, nowMillis);
     }
 
-    private long place(int size, int lifetimeClass, long nowMillis, boolean moved) {
+    private long place(int size, int lifetimeClass, long nowMillis) {
         if (size <= 0 || size > segmentBytes) {
             throw new IllegalArgumentException("An item of " + size + " bytes is in no segment of " + segmentBytes);
         }
-        int headClass = headClass(lifetimeClass);
-        Segment head = heads[headClass];
-        if (head == null || head.usedBytes() + size > segmentBytes) {
-            head = renewHead(headClass, size, nowMillis, moved);
+        int headClass = heads.servedBy(lifetimeClass, usedBytes);
+        Segment head = heads.get(headClass);
+        if (head == null || !head.hasRoom(size)) {
+            head = renewHead(headClass, size, nowMillis);
         }
         if (head.lifetimeClass() != lifetimeClass) {
-            throughDefaultBytes[lifetimeClass] += size;
+            heads.countThroughDefault(lifetimeClass, size);
         }
         int offset = head.append(size, nowMillis);
         usedBytes += size;
@@ -125,43 +97,29 @@ public final class Segments {
         return Location.of(head.id(), offset);
     }
 
-    /** Which head serves a class. */
-    private int headClass(int lifetimeClass) {
-        boolean own = heads[lifetimeClass] != null
-                || ownHeads < maxHeads - 1 && throughDefaultBytes[lifetimeClass] >= segmentBytes;
-        return own ? lifetimeClass : DEFAULT_CLASS;
-    }
-
-    private Segment renewHead(int headClass, int size, long nowMillis, boolean moved) {
-        int id = moved ? pool.acquireForCleaning() : pool.acquire();
+    private Segment renewHead(int headClass, int size, long nowMillis) {
+        int id = pool.acquire(heads.extentBytes(size, usedBytes));
         if (id == SegmentPool.NONE) {
             return headWithRoom(size);
         }
-        Segment old = heads[headClass];
+        Segment old = heads.get(headClass);
         if (old != null) {
             old.seal(seals++, false);
-        } else if (headClass != DEFAULT_CLASS) {
-            ownHeads++;
-            throughDefaultBytes[headClass] = 0;
         }
         Segment head = pool.segment(id);
-        if (ownedCount == owned.length) {
-            owned = Arrays.copyOf(owned, ownedCount * 2);
-        }
-        owned[ownedCount] = head;
-        head.open(this, ownedCount++, headClass, nowMillis);
-        heads[headClass] = head;
+        head.open(this, owned.count(), headClass, nowMillis);
+        owned.add(head);
+        heads.open(headClass, head);
         return head;
     }
 
     /** Without a fresh segment any head will do. */
     private Segment headWithRoom(int size) {
-        for (Segment head : heads) {
-            if (head != null && head.usedBytes() + size <= segmentBytes) {
-                return head;
-            }
+        Segment head = heads.withRoom(size);
+        if (head == null) {
+            throw CacheFullException.INSTANCE;
         }
-        throw CacheFullException.INSTANCE;
+        return head;
     }
 
     /**
@@ -239,11 +197,7 @@ public final class Segments {
 
     private void disown(Segment segment) {
         usedBytes -= segment.usedBytes();
-        int slot = segment.slot();
-        Segment last = requireOwned(--ownedCount);
-        owned[slot] = last;
-        last.slot(slot);
-        owned[ownedCount] = null;
+        owned.remove(segment);
     }
 
     /**
@@ -260,11 +214,11 @@ public final class Segments {
             return false;
         }
         Segment segment = ownedSegment(location);
-        if (heads[headClass(lifetimeClass)] != segment || !resizeTail(location, newSize)) {
+        if (heads.get(heads.servedBy(lifetimeClass, usedBytes)) != segment || !resizeTail(location, newSize)) {
             return false;
         }
         if (segment.lifetimeClass() != lifetimeClass) {
-            throughDefaultBytes[lifetimeClass] += newSize;
+            heads.countThroughDefault(lifetimeClass, newSize);
         }
         return true;
     }
@@ -287,7 +241,7 @@ public final class Segments {
         int offset = Location.offset(location);
         int size = ItemLayout.size(pool.address(location));
         if (segment.state() != SegmentState.OPEN || offset + size != segment.usedBytes()
-                || newSize > segmentBytes - offset) {
+                || newSize > segment.extentBytes() - offset) {
             return false;
         }
         int difference = newSize - size;
@@ -334,8 +288,8 @@ public final class Segments {
      */
     public int closeIdleHeads(long nowMillis) {
         int closed = 0;
-        for (int headClass = 0; headClass < CLASSES; headClass++) {
-            Segment head = heads[headClass];
+        for (int headClass = 0; headClass < Heads.CLASSES; headClass++) {
+            Segment head = heads.get(headClass);
             if (head != null && nowMillis - head.lastAppendMillis() >= IDLE_HEAD_MILLIS
                     && (headClass != DEFAULT_CLASS || head.liveItems() == 0)) {
                 closeHead(headClass, head);
@@ -353,8 +307,8 @@ public final class Segments {
      */
     public int closeHeads() {
         int closed = 0;
-        for (int headClass = 0; headClass < CLASSES; headClass++) {
-            Segment head = heads[headClass];
+        for (int headClass = 0; headClass < Heads.CLASSES; headClass++) {
+            Segment head = heads.get(headClass);
             if (head != null) {
                 closeHead(headClass, head);
                 closed++;
@@ -364,10 +318,7 @@ public final class Segments {
     }
 
     private void closeHead(int headClass, Segment head) {
-        heads[headClass] = null;
-        if (headClass != DEFAULT_CLASS) {
-            ownHeads--;
-        }
+        heads.close(headClass);
         if (head.liveItems() == 0) {
             disown(head);
             head.free();
@@ -380,70 +331,27 @@ public final class Segments {
     /**
      * The sealed segment whose cleaning is worth most.
      *
-     * @param minimumGainBytes only one where cleaning gains at least so much
+     * @param leastShare only one of which cleaning gains at least this share, 0 to 1
+     * @param patient    pass over those whose items will soon have died by themselves
      * @return its id, or {@link SegmentPool#NONE}
      */
-    public int mostProfitable(CleanerPolicy policy, long nowMillis, int minimumGainBytes) {
-        int best = SegmentPool.NONE;
-        double bestProfit = Double.NEGATIVE_INFINITY;
-        for (int i = 0; i < ownedCount; i++) {
-            Segment segment = requireOwned(i);
-            if (segment.state() != SegmentState.SEALED
-                    || segment.reclaimableBytes(segmentBytes) < minimumGainBytes) {
-                continue;
-            }
-            double profit = CleaningProfit.of(policy, segment.liveBytes(), segmentBytes,
-                    segment.meanLifetimeMillis(nowMillis));
-            if (profit > bestProfit) {
-                bestProfit = profit;
-                best = segment.id();
-            }
-        }
-        return best;
+    public int mostProfitable(CleanerPolicy policy, long nowMillis, double leastShare, boolean patient) {
+        return owned.mostProfitable(policy, nowMillis, leastShare, patient);
     }
 
-    /** The sealed segment with the fewest live bytes, or {@link SegmentPool#NONE}. */
+    /** The sealed segment with the smallest share of live bytes, or {@link SegmentPool#NONE}. */
     public int leastUtilized() {
-        int best = SegmentPool.NONE;
-        int fewest = Integer.MAX_VALUE;
-        for (int i = 0; i < ownedCount; i++) {
-            Segment segment = requireOwned(i);
-            if (segment.state() == SegmentState.SEALED && segment.liveBytes() < fewest) {
-                fewest = segment.liveBytes();
-                best = segment.id();
-            }
-        }
-        return best;
+        return owned.leastUtilized();
     }
 
     /** The segment that was sealed first, or {@link SegmentPool#NONE}. */
     public int oldestSealed() {
-        int best = SegmentPool.NONE;
-        long first = Long.MAX_VALUE;
-        for (int i = 0; i < ownedCount; i++) {
-            Segment segment = requireOwned(i);
-            if (segment.state() == SegmentState.SEALED && segment.sealOrder() < first) {
-                first = segment.sealOrder();
-                best = segment.id();
-            }
-        }
-        return best;
+        return owned.oldestSealed();
     }
 
-    /** Some sealed segment, or {@link SegmentPool#NONE}: the first at or after a random place of the list. */
+    /** Some sealed segment, or {@link SegmentPool#NONE}. */
     public int randomSealed(RandomGenerator random) {
-        if (ownedCount == 0) {
-            return SegmentPool.NONE;
-        }
-        int start = random.nextInt(ownedCount);
-        for (int i = 0; i < ownedCount; i++) {
-            int place = start + i < ownedCount ? start + i : start + i - ownedCount;
-            Segment segment = requireOwned(place);
-            if (segment.state() == SegmentState.SEALED) {
-                return segment.id();
-            }
-        }
-        return SegmentPool.NONE;
+        return owned.randomSealed(random);
     }
 
     /** From now on nothing frees this sealed segment but {@link #endClean}. */
@@ -508,7 +416,7 @@ public final class Segments {
 
     /** Segments of this shard, in any state but {@link SegmentState#FREE}. */
     public int segmentCount() {
-        return ownedCount;
+        return owned.count();
     }
 
     /**
@@ -517,7 +425,7 @@ public final class Segments {
      * @param place 0 to {@link #segmentCount} - 1
      */
     public int segmentId(int place) {
-        return requireOwned(place).id();
+        return owned.at(place).id();
     }
 
     public SegmentState state(int segmentId) {
@@ -540,12 +448,17 @@ public final class Segments {
 
     /** What cleaning a sealed segment gains: its dead bytes, and what is unused of one that was closed before its time. */
     public int reclaimableBytes(int segmentId) {
-        return ownedById(segmentId).reclaimableBytes(segmentBytes);
+        return ownedById(segmentId).reclaimableBytes();
     }
 
-    /** u: live bytes over the size of a segment. */
+    /** How much of a segment may be filled, bytes. */
+    public int extentBytes(int segmentId) {
+        return ownedById(segmentId).extentBytes();
+    }
+
+    /** u: live bytes over what may be filled. */
     public double utilization(int segmentId) {
-        return (double) liveBytes(segmentId) / segmentBytes;
+        return ownedById(segmentId).utilization();
     }
 
     /** Bytes of live items, headers included, large ones too. */
@@ -599,36 +512,12 @@ public final class Segments {
         return liveItems;
     }
 
-    int headCount() {
-        int count = 0;
-        for (Segment head : heads) {
-            if (head != null) {
-                count++;
-            }
-        }
-        return count;
+    Heads heads() {
+        return heads;
     }
 
-    @Nullable
-    Segment head(int headClass) {
-        return heads[headClass];
-    }
-
-    int ownHeads() {
-        return ownHeads;
-    }
-
-    int maxHeads() {
-        return maxHeads;
-    }
-
-    /** The segment at a place of the list. */
-    Segment requireOwned(int place) {
-        Segment segment = owned[place];
-        if (segment == null) {
-            throw new IllegalStateException("No segment at place " + place + " of " + ownedCount);
-        }
-        return segment;
+    OwnedSegments owned() {
+        return owned;
     }
 
     private Segment ownedSegment(long location) {

@@ -17,23 +17,23 @@ final class SegmentsIntegrity {
         long items = 0;
         int open = 0;
         for (int place = 0; place < segments.segmentCount(); place++) {
-            Segment segment = segments.requireOwned(place);
+            Segment segment = segments.owned().at(place);
             String name = "segment " + segment.id() + " (" + segment.state() + "): ";
             expect(report, seen.add(segment.id()), name + "owned twice");
             expect(report, segment.owner() == segments, name + "owned by another shard too");
             expect(report, segment.slot() == place, name + "believes it is at " + segment.slot() + ", is at " + place);
             expect(report, pool.segment(segment.id()) == segment, name + "is not the pool's");
             checkState(segments, segment, name, report);
+            expect(report, segment.usedBytes() <= segment.extentBytes() && segment.extentBytes() <= pool.segmentBytes(),
+                    name + segment.usedBytes() + " bytes used, the extent has " + segment.extentBytes());
             walk(pool, segment, name, report);
             used += segment.usedBytes();
             live += segment.liveBytes();
             items += segment.liveItems();
             open += segment.state() == SegmentState.OPEN ? 1 : 0;
         }
-        equal(report, "open segments, and heads", open, segments.headCount());
-        int defaultHeads = segments.head(Segments.DEFAULT_CLASS) == null ? 0 : 1;
-        equal(report, "heads of their own", segments.headCount() - defaultHeads, segments.ownHeads());
-        expect(report, segments.headCount() <= segments.maxHeads(), "too many heads: " + segments.headCount());
+        equal(report, "open segments, and heads", open, segments.heads().count());
+        expect(report, open <= segments.heads().max(), "too many heads: " + open);
         equal(report, "used bytes", used, segments.usedBytes() - segments.largeBytes());
         equal(report, "live bytes", live, segments.segmentLiveBytes());
         equal(report, "live items", items, segments.segmentLiveItems());
@@ -43,7 +43,7 @@ final class SegmentsIntegrity {
     private static void checkState(Segments segments, Segment segment, String name, Consumer<String> report) {
         switch (segment.state()) {
             case FREE -> report.accept(name + "free and owned");
-            case OPEN -> expect(report, segments.head(segment.lifetimeClass()) == segment, name + "is no head");
+            case OPEN -> expect(report, segments.heads().get(segment.lifetimeClass()) == segment, name + "is no head");
             case SEALED -> expect(report, segment.liveItems() > 0, name + "sealed, and nothing lives in it");
             case CLEANING -> {
                 // May be empty: its end is near.

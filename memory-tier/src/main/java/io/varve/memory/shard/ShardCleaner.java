@@ -70,7 +70,8 @@ public final class ShardCleaner {
     public boolean pressureSlice(long nowMillis, long deadlineNanos) {
         follow(context.evictionPolicy);
         mayEvict = policy.evicts();
-        if (segment != NONE || clean(mayEvict ? Ranking.worstShare(context.evictionSamples) : LEAST_GAIN, nowMillis)) {
+        if (segment != NONE
+                || clean(mayEvict ? Ranking.worstShare(context.evictionSamples) : LEAST_GAIN, false, nowMillis)) {
             return walk(nowMillis, deadlineNanos);
         }
         if (!mayEvict) {
@@ -80,7 +81,7 @@ public final class ShardCleaner {
         if (drawn && largeTurn() && evictLarge(nowMillis)) {
             return true;
         }
-        if (drawn && beginEvicting(nowMillis) || clean(LEAST_GAIN, nowMillis)) {
+        if (drawn && beginEvicting(nowMillis) || clean(LEAST_GAIN, false, nowMillis)) {
             return walk(nowMillis, deadlineNanos);
         }
         return drawn && evictScattered(nowMillis);
@@ -94,7 +95,7 @@ public final class ShardCleaner {
     public boolean compactSlice(long nowMillis, long deadlineNanos, double deadShare) {
         follow(context.evictionPolicy);
         mayEvict = false;
-        return (segment != NONE || clean(deadShare, nowMillis)) && walk(nowMillis, deadlineNanos);
+        return (segment != NONE || clean(deadShare, true, nowMillis)) && walk(nowMillis, deadlineNanos);
     }
 
     /** Whether a segment is half done. */
@@ -111,9 +112,8 @@ public final class ShardCleaner {
     }
 
     /** Begins to clean a segment of which at least this share is gained; false if there is none. */
-    private boolean clean(double leastShare, long nowMillis) {
-        int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis,
-                (int) (context.pool.segmentBytes() * leastShare));
+    private boolean clean(double leastShare, boolean patient, long nowMillis) {
+        int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis, leastShare, patient);
         if (candidate == NONE) {
             return false;
         }
@@ -163,8 +163,8 @@ public final class ShardCleaner {
                 }
             }
         }
+        bytesReclaimed += segments.extentBytes(segment);
         segments.endClean(segment);
-        bytesReclaimed += context.pool.segmentBytes();
         segmentsCleaned++;
         segment = NONE;
         return true;
@@ -259,7 +259,7 @@ public final class ShardCleaner {
             at = segments.nextLive(candidate, segments.after(at));
         }
         double gone = looked == 0 ? 0 : (double) segments.liveBytes(candidate) * going / looked;
-        return (segments.reclaimableBytes(candidate) + gone) / context.pool.segmentBytes();
+        return (segments.reclaimableBytes(candidate) + gone) / segments.extentBytes(candidate);
     }
 
     /** Whether a large item is to go rather than a segment's: as likely as their share of the bytes. */

@@ -28,7 +28,7 @@ class SegmentPoolTest {
     void segmentsAreApartAndZero() {
         Set<Integer> ids = new HashSet<>();
         for (int i = 0; i < 20; i++) {
-            int id = pool.acquire();
+            int id = pool.acquire(SIZE);
             assertThat(ids.add(id)).isTrue();
             assertThat(pool.segmentAddress(id)).isEqualTo(pool.segmentAddress(0) + (long) id * SIZE);
             assertThat(pool.address(Location.of(id, 100))).isEqualTo(pool.segmentAddress(id) + 100);
@@ -51,19 +51,19 @@ class SegmentPoolTest {
     @Test
     void refusedByTheBudget() {
         take(20);
-        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
         budget.limit(21 * SIZE);
-        assertThat(pool.acquire()).isNotEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquire(SIZE)).isNotEqualTo(SegmentPool.NONE);
     }
 
     @Test
     void refusedWhenAddressSpaceEnds() {
         budget.limit(1000 * SIZE);
         take(40);
-        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
         assertThat(budget.chargedBytes()).isEqualTo(40L * SIZE);
         pool.free(7);
-        assertThat(pool.acquire()).isEqualTo(7);
+        assertThat(pool.acquire(SIZE)).isEqualTo(7);
     }
 
     @Test
@@ -72,7 +72,7 @@ class SegmentPoolTest {
         pool.free(1);
         assertThat(pool.segmentsFree()).isEqualTo(1);
         assertThat(budget.chargedBytes()).isEqualTo(3L * SIZE);
-        assertThat(pool.acquire()).isEqualTo(1);
+        assertThat(pool.acquire(SIZE)).isEqualTo(1);
         assertThat(pool.segmentsFree()).isZero();
     }
 
@@ -92,7 +92,7 @@ class SegmentPoolTest {
         }
         assertThat(bare).as("segments whose pages went back").isEqualTo(20 - SegmentPool.KEEP_RETAINED);
         take(20);
-        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
     }
 
     @Test
@@ -114,9 +114,9 @@ class SegmentPoolTest {
             pool.free(id);
         }
         budget.limit(5 * SIZE);
-        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
         assertThat(pool.trim()).isEqualTo(10L * SIZE);
-        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
+        assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
         assertThat(pool.segmentsFree()).isZero();
     }
 
@@ -133,13 +133,50 @@ class SegmentPoolTest {
     }
 
     @Test
-    void reserveIsForCleaning() {
-        pool.cleaningReserve(2);
-        take(18);
-        assertThat(pool.acquire()).isEqualTo(SegmentPool.NONE);
-        assertThat(pool.acquireForCleaning()).isNotEqualTo(SegmentPool.NONE);
-        assertThat(pool.acquireForCleaning()).isNotEqualTo(SegmentPool.NONE);
-        assertThat(pool.acquireForCleaning()).isEqualTo(SegmentPool.NONE);
+    void aSegmentIsChargedAsFarAsItMayBeFilled() {
+        int id = pool.acquire(SIZE / 2);
+        assertThat(budget.chargedBytes()).isEqualTo(SIZE / 2).isEqualTo(pool.bytes());
+        Memory.fill(pool.segmentAddress(id), SIZE / 2, (byte) 1);
+        pool.free(id);
+        assertThat(pool.freeBytes()).isEqualTo(SIZE / 2);
+        assertThat(pool.acquire(SIZE)).as("the free one, with more of it").isEqualTo(id);
+        assertThat(budget.chargedBytes()).isEqualTo(SIZE).isEqualTo(pool.bytes());
+        assertThat(pool.freeBytes()).isZero();
+        Memory.fill(pool.segmentAddress(id), SIZE, (byte) 1);
+        pool.free(id);
+        assertThat(pool.acquire(SIZE / 2)).isEqualTo(id);
+        assertThat(budget.chargedBytes()).isEqualTo(SIZE / 2).isEqualTo(pool.bytes());
+        assertThat(Memory.getLong(pool.segmentAddress(id) + SIZE - 8)).as("the rest went back").isZero();
+        assertThat(Memory.getLong(pool.segmentAddress(id) + SIZE / 2 - 8)).isNotZero();
+    }
+
+    /** The budget is full of small free extents: they go, so that a whole segment fits. */
+    @Test
+    void smallFreeExtentsMakeWayForALargeOne() {
+        budget.limit(5 * SIZE);
+        int[] ids = new int[8];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = pool.acquire(SIZE / 2);
+        }
+        budget.limit(4 * SIZE);
+        for (int id : ids) {
+            pool.free(id);
+        }
+        for (int i = 0; i < 4; i++) {
+            assertThat(pool.acquire(SIZE)).isNotEqualTo(SegmentPool.NONE);
+        }
+        assertThat(pool.acquire(SIZE / 2)).isEqualTo(SegmentPool.NONE);
+        assertThat(budget.chargedBytes()).isEqualTo(4L * SIZE).isEqualTo(pool.bytes());
+    }
+
+    @Test
+    void wholeSegmentsOnceHalfOfTheAddressesAreUsed() {
+        for (int i = 0; i <= 20; i++) {
+            assertThat(pool.acquire(SIZE / 4)).isNotEqualTo(SegmentPool.NONE);
+        }
+        assertThat(pool.bytes()).isEqualTo(21L * SIZE / 4);
+        assertThat(pool.acquire(SIZE / 4)).isNotEqualTo(SegmentPool.NONE);
+        assertThat(pool.bytes()).as("the 22nd of 40 is whole").isEqualTo(21L * SIZE / 4 + SIZE);
     }
 
     @Test
@@ -177,7 +214,7 @@ class SegmentPoolTest {
             int mark = t + 1;
             threads[t] = new Thread(() -> {
                 for (int round = 0; round < 2000; round++) {
-                    int id = pool.acquire();
+                    int id = pool.acquire(SIZE);
                     if (id == SegmentPool.NONE) {
                         faults[mark - 1]++;
                         return;
@@ -207,7 +244,7 @@ class SegmentPoolTest {
 
     private void take(int count) {
         for (int i = 0; i < count; i++) {
-            int id = pool.acquire();
+            int id = pool.acquire(SIZE);
             assertThat(id).isNotEqualTo(SegmentPool.NONE);
             inUse.add(id);
         }

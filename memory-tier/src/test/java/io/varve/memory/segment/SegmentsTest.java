@@ -40,9 +40,10 @@ class SegmentsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"-1,0", "0,1", "1,1", "1000,1", "1001,2", "2000,2", "2001,3", "4000,3", "8000,4", "15000,5", "16000,5",
-            "16001,6", "30000,6", "60000,7", "64000,7", "64001,8", "86400000,18", "281474976710654,30"})
-    void lifetimeClassesDoubleFromASecond(long ttlMillis, int expected) {
+    @CsvSource({"-1,0", "0,1", "1,1", "1000,1", "1001,2", "1500,2", "1501,3", "2000,3", "2001,4", "3000,4", "3001,5",
+            "4000,5", "8000,7", "15000,9", "16000,9", "16001,10", "30000,11", "45000,12", "60000,13", "64000,13",
+            "64001,14", "86400000,34", "281474976710654,60"})
+    void twoLifetimeClassesForEachDoublingFromASecond(long ttlMillis, int expected) {
         assertThat(Segments.lifetimeClass(ttlMillis)).isEqualTo(expected);
     }
 
@@ -97,20 +98,20 @@ class SegmentsTest {
         int longLived = fill(NOW + 100_000, 1);
         int full = fill(NOW + 1_000_000_000L, 0);
         // greedy: 1, 0.33, 0; modified: 31.6, 105.4; original: 1000, 33333
-        assertThat(segments.mostProfitable(CleanerPolicy.GREEDY, NOW, 1)).isEqualTo(shortLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 1)).isEqualTo(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).isEqualTo(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, QUARTER + 1)).isEqualTo(shortLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 3 * QUARTER)).isEqualTo(SegmentPool.NONE);
+        assertThat(segments.mostProfitable(CleanerPolicy.GREEDY, NOW, 0, false)).isEqualTo(shortLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 0, false)).isEqualTo(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0.26, false)).isEqualTo(shortLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0.75, false)).isEqualTo(SegmentPool.NONE);
         assertThat(segments.leastUtilized()).isEqualTo(shortLived);
         assertThat(segments.oldestSealed()).isEqualTo(shortLived);
         assertThat(segments.utilization(shortLived)).isEqualTo(0.5);
         assertThat(segments.randomSealed(new SplittableRandom(1))).isIn(shortLived, longLived, full);
         segments.beginClean(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).as("not the one under cleaning")
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).as("not the one under cleaning")
                 .isEqualTo(shortLived);
         segments.abortClean(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).isEqualTo(longLived);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(longLived);
     }
 
     @Test
@@ -118,8 +119,8 @@ class SegmentsTest {
         int emptier = fill(NOW + 10_000, 2);
         int stabler = fill(NOW + 60_000, 1);
         // original: 10000, 20000; modified: 100, 81.6
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 1)).isEqualTo(stabler);
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 1)).isEqualTo(emptier);
+        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(stabler);
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 0, false)).isEqualTo(emptier);
     }
 
     @Test
@@ -186,9 +187,24 @@ class SegmentsTest {
         for (long ttlMillis : new long[] {1_000, 15_000, 30_000, 60_000, 120_000}) {
             fourItems(NOW + ttlMillis);
             fourItems(NOW + ttlMillis);
-            assertThat(segments.headCount()).isLessThanOrEqualTo(HEADS);
+            assertThat(segments.heads().count()).isLessThanOrEqualTo(HEADS);
         }
-        assertThat(segments.headCount()).isEqualTo(HEADS);
+        assertThat(segments.heads().count()).isEqualTo(HEADS);
+    }
+
+    /** Without pressure a segment whose items are about to expire is not cleaned: they would be copied for nothing. */
+    @Test
+    void whatSoonDiesByItselfIsLeftToIt() {
+        fourItems(NOW + 60_000);
+        List<Long> own = fourItems(NOW + 60_000);
+        fourItems(NOW + 60_000);
+        segments.died(own.get(0));
+        segments.died(own.get(1));
+        int id = Location.segment(own.get(2));
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 0.25, true)).isEqualTo(id);
+        long late = NOW + 59_000;
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, late, 0.25, true)).isEqualTo(SegmentPool.NONE);
+        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, late, 0.25, false)).isEqualTo(id);
     }
 
     @Test
@@ -199,7 +215,7 @@ class SegmentsTest {
         assertThat(segments.closeIdleHeads(later - 1)).isZero();
         assertThat(segments.closeIdleHeads(later)).isEqualTo(1);
         assertThat(segments.state(Location.segment(own))).isEqualTo(SegmentState.SEALED);
-        assertThat(segments.headCount()).as("the default head stays").isEqualTo(1);
+        assertThat(segments.heads().count()).as("the default head stays").isEqualTo(1);
         assertThat(Location.segment(write(QUARTER, NOW + 15_000))).isNotEqualTo(Location.segment(own));
     }
 
@@ -220,7 +236,7 @@ class SegmentsTest {
         assertThatThrownBy(() -> segments.append(2 * QUARTER, Segments.DEFAULT_CLASS, NOW))
                 .isSameAs(CacheFullException.INSTANCE);
         assertThat(segments.usedBytes()).isEqualTo(used);
-        assertThat(segments.headCount()).isEqualTo(2);
+        assertThat(segments.heads().count()).isEqualTo(2);
         assertThat(Location.segment(write(QUARTER, Item.NEVER))).as("another class's head has room").isEqualTo(1);
     }
 

@@ -72,11 +72,11 @@ public final class Settings {
         choice("transport", "auto", FIXED, List.of("auto", "epoll", "io_uring", "nio"));
         add(new Setting("shards", Kind.AUTO_INTEGER, "auto", 1, 1024, List.of(), FIXED, false, null));
         add(new Setting("segment-size", Kind.AUTO_MEMORY, "auto", 4096, 8 << 20, List.of(), FIXED, false, null));
-        integer("segment-heads", "4", 1, 8, FIXED);
+        integer("segment-heads", "6", 1, 8, FIXED);
         choice("cleaner-policy", "modified", CHANGEABLE, List.of("modified", "original", "greedy"));
         choice("expire-algorithm", "wheel", FIXED, List.of("wheel", "bucket", "random"));
         integer("expire-bucket-base-ms", "1000", 1, Integer.MAX_VALUE, FIXED);
-        integer("expire-buckets", "120", 2, 1 << 20, FIXED);
+        integer("expire-buckets", "120", 2, 1 << 16, FIXED);
         integer("expire-cycle-ms", "100", 1, 60_000, CHANGEABLE);
         bool("touch-ahead", "yes", CHANGEABLE);
     }
