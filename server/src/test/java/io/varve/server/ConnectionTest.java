@@ -61,7 +61,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"*a_|invalid multibulk length", "*1048577_|invalid multibulk length",
+    @CsvSource(delimiter = '|', value = {"*a_|invalid multibulk length", "*2147483648_|invalid multibulk length",
             "*1_+PING_|expected '$', got '+'", "*1_$-1_|invalid bulk length", "*1_$536870913_|invalid bulk length",
             "*1_$x_|invalid bulk length", "echo \"a_|unbalanced quotes in request",
             "echo \"a\"b_|unbalanced quotes in request"})
@@ -202,6 +202,18 @@ class ConnectionTest {
                 RawClient client = new RawClient(locked.port())) {
             assertThat(client.send("*1\r\n$16385\r\n").readToEnd())
                     .isEqualTo("-ERR Protocol error: unauthenticated bulk length\r\n");
+        }
+    }
+
+    @Test
+    void behindItsAuthenticationAClientMaySendMuch() throws IOException {
+        try (VarveServer locked = start(config.with("requirepass", "secret"));
+                RawClient client = new RawClient(locked.port())) {
+            String giant = "x".repeat(20_000);
+            client.send("AUTH secret\r\n*2\r\n$4\r\nECHO\r\n$20000\r\n" + giant + "\r\n*12\r\n$4\r\nPING\r\n"
+                    + "$1\r\na\r\n".repeat(11));
+            String expected = "+OK\r\n$20000\r\n" + giant + "\r\n-ERR wrong number of arguments for 'ping' command\r\n";
+            assertThat(client.read(expected.length())).isEqualTo(expected);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.regex.Pattern;
 
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBufAllocator;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -205,9 +207,59 @@ class FaultsIT {
     @Test
     void aRequestOfTooManyArgumentsIsRefused() throws IOException {
         try (RawClient client = new RawClient(server.port())) {
-            assertThat(client.send("*1048577\r\n").readToEnd())
+            assertThat(client.send("*2147483648\r\n").readToEnd())
                     .isEqualTo("-ERR Protocol error: invalid multibulk length\r\n");
         }
+    }
+
+    @Test
+    void anMsetOfMoreThanAMillionArgumentsWorks() throws IOException {
+        int keys = 600_000;
+        StringBuilder request = new StringBuilder("*" + (1 + 2 * keys) + "\r\n$4\r\nMSET\r\n");
+        for (int i = 0; i < keys; i++) {
+            request.append("$6\r\n").append(100_000 + i).append("\r\n$1\r\nv\r\n");
+        }
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.send(request.toString()).reply()).isEqualTo("+OK\r\n");
+            assertThat(client.command("DBSIZE")).isEqualTo(":" + keys + "\r\n");
+            assertThat(client.command("GET", "699999")).isEqualTo("$1\r\nv\r\n");
+        }
+    }
+
+    @Test
+    void whatIsAnnouncedAndDoesNotComeCostsNothing() throws IOException {
+        List<RawClient> clients = new ArrayList<>();
+        try {
+            for (int i = 0; i < 100; i++) {
+                RawClient client = new RawClient(server.port());
+                clients.add(client);
+                client.send("PING\r\n*2147483647\r\n");
+                assertThat(client.reply()).isEqualTo("+PONG\r\n");
+            }
+            assertThat(admin.command("PING")).isEqualTo("+PONG\r\n");
+            String list = admin.command("CLIENT", "LIST");
+            assertThat(Pattern.compile("qbuf-free=(\\d+)").matcher(list).results()
+                    .mapToLong(found -> Long.parseLong(found.group(1))).max().orElseThrow()).isLessThan(128 << 10);
+        } finally {
+            for (RawClient client : clients) {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void theQueryBufferLimitHoldsForManyArguments() throws IOException {
+        assertThat(admin.command("CONFIG", "SET", "client-query-buffer-limit", "1mb")).isEqualTo("+OK\r\n");
+        try (RawClient client = new RawClient(server.port())) {
+            client.send("PING\r\n*2147483647\r\n" + "$0\r\n\r\n".repeat(100_000));
+            assertThat(client.reply()).isEqualTo("+PONG\r\n");
+            assertThatThrownBy(() -> {
+                client.send("$0\r\n\r\n".repeat(200_000));
+                assertThat(client.readToEnd()).isEmpty();
+                throw new SocketException("closed in order");
+            }).isInstanceOf(SocketException.class);
+        }
+        assertThat(admin.command("PING")).isEqualTo("+PONG\r\n");
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.RequestSink;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,8 @@ public final class Batch implements RequestSink {
     private static final int INITIAL_ARGUMENTS = 512;
     /** What a giant command made grow beyond this is given back after it. */
     private static final int MAX_KEPT = 16 << 10;
+    /** A key on the heap: the object, the reference to it, and its argument's number. */
+    private static final int KEY_BYTES = 48;
 
     private final int[] firstArguments = new int[MAX_COMMANDS];
     private final int[] argumentCounts = new int[MAX_COMMANDS];
@@ -36,6 +39,9 @@ public final class Batch implements RequestSink {
     private Key[] keys = new Key[0];
     private int[] keyArguments = new int[0];
     private int keyTotal;
+    /** What the keys of giant commands took of the heap's share for them, and of which. */
+    private @Nullable ArgumentMemory chargedTo;
+    private long charged;
 
     public Batch() {
         growKeys(INITIAL_ARGUMENTS);
@@ -63,23 +69,30 @@ public final class Batch implements RequestSink {
             keys = new Key[0];
             growKeys(INITIAL_ARGUMENTS);
         }
+        ArgumentMemory memory = chargedTo;
+        if (memory != null) {
+            memory.give(charged);
+            chargedTo = null;
+            charged = 0;
+        }
     }
 
     // --- filled by the decoder
 
     @Override
-    public void beginRequest() {
+    public void beginRequest(int arguments) {
         firstArguments[commandCount] = argumentTotal;
+        int needed = argumentTotal + arguments;
+        if (needed > addresses.length) {
+            // Doubled while small; of a giant request exactly what it needs.
+            int larger = Math.max(needed, Math.min(addresses.length * 2, MAX_KEPT));
+            addresses = Arrays.copyOf(addresses, larger);
+            lengths = Arrays.copyOf(lengths, larger);
+        }
     }
 
     @Override
     public void argument(long address, int length) {
-        if (argumentTotal == addresses.length) {
-            int larger = argumentTotal * 2;
-            addresses = Arrays.copyOf(addresses, larger);
-            lengths = Arrays.copyOf(lengths, larger);
-            runs = Arrays.copyOf(runs, larger);
-        }
         addresses[argumentTotal] = address;
         lengths[argumentTotal] = length;
         argumentTotal++;
@@ -88,6 +101,9 @@ public final class Batch implements RequestSink {
     @Override
     public void runArgument(ValueRun run) {
         argument(run.address(), run.length());
+        if (runs.length < argumentTotal) {
+            runs = Arrays.copyOf(runs, addresses.length);
+        }
         runs[argumentTotal - 1] = run;
         runTotal++;
     }
@@ -126,6 +142,28 @@ public final class Batch implements RequestSink {
     void beginKeys(int command) {
         firstKeys[command] = keyTotal;
         keyCounts[command] = 0;
+    }
+
+    /**
+     * Makes room for the keys of a command: of many exactly what they need. If the heap has none to give, the command is
+     * refused.
+     *
+     * @return whether there is room
+     */
+    boolean reserveKeys(int command, int count, ArgumentMemory memory) {
+        int needed = keyTotal + count;
+        if (needed <= keys.length || needed <= MAX_KEPT) {
+            return true;
+        }
+        long bytes = (needed - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
+        if (!memory.take(bytes)) {
+            refused[command] = true;
+            return false;
+        }
+        chargedTo = memory;
+        charged += bytes;
+        growKeys(needed);
+        return true;
     }
 
     /** A key of the command, to be bound by the caller. */
@@ -195,12 +233,12 @@ public final class Batch implements RequestSink {
     }
 
     boolean hasRun(int argument) {
-        return runs[argument] != null;
+        return runTotal > 0 && argument < runs.length && runs[argument] != null;
     }
 
     @Nullable
     ValueRun takeRun(int argument) {
-        ValueRun run = runs[argument];
+        ValueRun run = argument < runs.length ? runs[argument] : null;
         if (run != null) {
             runs[argument] = null;
             runTotal--;

@@ -108,7 +108,12 @@ public final class Dispatcher {
         }
         int count = batch.argumentCount(command);
         int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
-        for (int i = first; i <= last && i < count; i += spec.keyStep()) {
+        int end = Math.min(last + 1, count);
+        int keys = (end - first + spec.keyStep() - 1) / spec.keyStep();
+        if (!batch.reserveKeys(command, keys, server.argumentMemory())) {
+            return;
+        }
+        for (int i = first; i < end; i += spec.keyStep()) {
             bindKey(batch, command, i, database);
         }
     }

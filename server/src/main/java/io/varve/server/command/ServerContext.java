@@ -18,6 +18,7 @@ import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.ArgumentMemory;
 
 /**
  * What all commands share beside the keys: configuration, clients, counters, logs. Many threads: every part guards
@@ -30,6 +31,7 @@ public final class ServerContext implements InfoSource {
     private final SlowLog slowLog = new SlowLog();
     private final LatencyMonitor latencies = new LatencyMonitor();
     private final ErrorCounts errors = new ErrorCounts();
+    private final ArgumentMemory argumentMemory = ArgumentMemory.ofHeap();
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
     private final long startedMillis;
@@ -69,6 +71,11 @@ public final class ServerContext implements InfoSource {
 
     public Ticker ticker() {
         return ticker;
+    }
+
+    /** What giant requests may take of the heap. */
+    public ArgumentMemory argumentMemory() {
+        return argumentMemory;
     }
 
     public Clients clients() {

@@ -77,7 +77,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         this.server = server;
         this.workers = workers;
         this.channel = channel;
-        decoder = new RequestDecoder(largeBulks, server.config().maxBulkBytes());
+        decoder = new RequestDecoder(largeBulks, server.argumentMemory(), server.config().maxBulkBytes());
     }
 
     // --- life
@@ -258,6 +258,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         } finally {
             if (!handedBack) {
                 mine.giveBack(batch);
+                decoder.executed();
             }
         }
         String error = decoder.error();
@@ -299,13 +300,15 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         decoder.maxBulkBytes(server.config().maxBulkBytes());
         int from = buffer.readerIndex();
         int to = buffer.writerIndex();
-        int reached = decoder.decode(buffer.memoryAddress(), from, to, TURN_BYTES, batch);
+        // Until it has authenticated, one at a time: behind its AUTH other limits hold.
+        int turnBytes = me.authenticated() ? TURN_BYTES : 1;
+        int reached = decoder.decode(buffer.memoryAddress(), from, to, turnBytes, batch);
         if (decoder.isFilling()) {
             buffer.writerIndex(reached + decoder.keepBytes());
         }
         buffer.readerIndex(reached);
         moreToDecode = buffer.isReadable() && decoder.error() == null && !decoder.isFilling()
-                && (batch.isFull() || reached - from >= TURN_BYTES);
+                && (batch.isFull() || reached - from >= turnBytes);
     }
 
     private void write(Worker mine, ReplyWriter reply) {

@@ -21,10 +21,11 @@ public final class RequestDecoder {
     /** How long a line (an inline command, a count) may be, bytes. */
     public static final int MAX_LINE_BYTES = 64 << 10;
     /** How many elements a request may have. */
-    public static final int MAX_ARGUMENTS = 1024 * 1024;
+    public static final int MAX_ARGUMENTS = Integer.MAX_VALUE;
     static final int MAX_ARGUMENTS_UNAUTHENTICATED = 10;
     static final int MAX_BULK_UNAUTHENTICATED_BYTES = 16384;
 
+    private static final String UNBALANCED = "unbalanced quotes in request";
     private static final int NONE = -1;
     /** What {@link #line} returns: the count is not there yet; it is none. */
     private static final int INCOMPLETE = -1;
@@ -32,7 +33,15 @@ public final class RequestDecoder {
     /** The length that stands for an argument which is in {@link #runs}. */
     private static final int IN_RUN = -1;
 
+    /** What an argument takes of the heap: an address and a length in the sink, and before an offset and a length here. */
+    private static final int SINK_BYTES = 12;
+    private static final int ARGUMENT_BYTES = SINK_BYTES + 8;
+
     private final LargeBulks largeBulks;
+    private final ArgumentMemory memory;
+    /** Taken of {@link #memory} for the request being decoded, and for those decoded and not executed, bytes. */
+    private long charged;
+    private long chargedDecoded;
     private long maxBulkBytes;
     private boolean authenticated = true;
 
@@ -59,8 +68,9 @@ public final class RequestDecoder {
     private int lineEnd;
     private @Nullable String error;
 
-    public RequestDecoder(LargeBulks largeBulks, long maxBulkBytes) {
+    public RequestDecoder(LargeBulks largeBulks, ArgumentMemory memory, long maxBulkBytes) {
         this.largeBulks = largeBulks;
+        this.memory = memory;
         this.maxBulkBytes = maxBulkBytes;
     }
 
@@ -135,8 +145,19 @@ public final class RequestDecoder {
         return taken;
     }
 
+    /** What was decoded has been executed: the sink has let go of it. */
+    public void executed() {
+        if (chargedDecoded > 0) {
+            memory.give(chargedDecoded);
+            chargedDecoded = 0;
+        }
+    }
+
     /** Releases what was received of an unfinished request. */
     public void close() {
+        chargedDecoded += charged;
+        charged = 0;
+        executed();
         runs.forEach(ValueRun::release);
         runs.clear();
         filling = null;
@@ -214,7 +235,9 @@ public final class RequestDecoder {
         if ((long) position + bulkLength + 2 > available) {
             return false;
         }
-        add(position, bulkLength);
+        if (!add(position, bulkLength)) {
+            return false;
+        }
         longestArgument = Math.max(longestArgument, bulkLength);
         position += bulkLength + 2;
         bulkLength = NONE;
@@ -223,6 +246,9 @@ public final class RequestDecoder {
     }
 
     private boolean beginLarge(long start, int available) {
+        if (count == offsets.length && !grow()) {
+            return false;
+        }
         largePending = true;
         filling = largeBulks.open(longestArgument, bulkLength);
         filled = 0;
@@ -259,7 +285,7 @@ public final class RequestDecoder {
     private int complete(long start, RequestSink sink) {
         int length = position;
         if (count > 0) {
-            sink.beginRequest();
+            sink.beginRequest(count);
             for (int i = 0; i < count; i++) {
                 if (lengths[i] == IN_RUN) {
                     sink.runArgument(runs.remove());
@@ -269,7 +295,14 @@ public final class RequestDecoder {
             }
             sink.endRequest(refused);
         }
-        if (offsets.length > 4096) {
+        if (charged > 0) {
+            // From here on it is the sink's alone, which takes exactly what there is.
+            long decoded = Math.min(charged, (long) count * SINK_BYTES);
+            memory.give(charged - decoded);
+            chargedDecoded += decoded;
+            charged = 0;
+        }
+        if (offsets.length > ArgumentMemory.FREE_ENTRIES) {
             offsets = new int[16];
             lengths = new int[16];
         }
@@ -281,14 +314,30 @@ public final class RequestDecoder {
         return length;
     }
 
-    private void add(int offset, int length) {
-        if (count == offsets.length) {
-            offsets = Arrays.copyOf(offsets, count * 2);
-            lengths = Arrays.copyOf(lengths, count * 2);
+    /** Notes an argument. @return false if there is no memory to note it in, which is an error by then */
+    private boolean add(int offset, int length) {
+        if (count == offsets.length && !grow()) {
+            return false;
         }
         offsets[count] = offset;
         lengths[count] = length;
         count++;
+        return true;
+    }
+
+    /** Makes room by what has arrived, never by what was announced. */
+    private boolean grow() {
+        int larger = count < ArgumentMemory.FREE_ENTRIES ? count * 2 : count + count / 2;
+        long bytes = (larger - (long) Math.max(count, ArgumentMemory.FREE_ENTRIES)) * ARGUMENT_BYTES;
+        if (bytes > 0) {
+            if (!memory.take(bytes)) {
+                return fail("too many arguments for the server's heap");
+            }
+            charged += bytes;
+        }
+        offsets = Arrays.copyOf(offsets, larger);
+        lengths = Arrays.copyOf(lengths, larger);
+        return true;
     }
 
     /** Reads the number of a line that begins with a kind byte; {@link #lineValue} and {@link #lineEnd} have it. */
@@ -349,7 +398,6 @@ public final class RequestDecoder {
         }
         int length = i > 0 && Memory.getByte(start + i - 1) == '\r' ? i - 1 : i;
         if (!split(start, length)) {
-            fail("unbalanced quotes in request");
             return INCOMPLETE;
         }
         position = i + 1;
@@ -373,7 +421,7 @@ public final class RequestDecoder {
             while (!ended) {
                 if (i >= length) {
                     if (quote != 0) {
-                        return false;
+                        return fail(UNBALANCED);
                     }
                     break;
                 }
@@ -385,7 +433,7 @@ public final class RequestDecoder {
                     i += 2;
                 } else if (quote != 0 && b == quote) {
                     if (i + 1 < length && !isBlank(Memory.getByte(start + i + 1))) {
-                        return false;
+                        return fail(UNBALANCED);
                     }
                     i++;
                     ended = true;
@@ -399,7 +447,9 @@ public final class RequestDecoder {
                     i++;
                 }
             }
-            add(offset, out - offset);
+            if (!add(offset, out - offset)) {
+                return false;
+            }
         }
     }
 

@@ -4,7 +4,8 @@ import io.varve.memory.item.ValueRun;
 
 /** Takes decoded requests, argument by argument. Confined to an event loop. */
 public interface RequestSink {
-    void beginRequest();
+    /** @param arguments how many follow */
+    void beginRequest(int arguments);
 
     void argument(long address, int length);
 

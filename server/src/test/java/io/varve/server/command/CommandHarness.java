@@ -82,7 +82,7 @@ final class CommandHarness implements AutoCloseable {
 
     /** Writes a command's arguments into native memory and adds it to the batch. */
     void add(String... arguments) {
-        batch.beginRequest();
+        batch.beginRequest(arguments.length);
         for (String argument : arguments) {
             byte[] bytes = argument.getBytes(StandardCharsets.ISO_8859_1);
             if (memoryAt + bytes.length > memory + NATIVE_BYTES) {

@@ -27,7 +27,7 @@ class RequestDecoderTest {
         private List<String> current = new ArrayList<>();
 
         @Override
-        public void beginRequest() {
+        public void beginRequest(int arguments) {
             current = new ArrayList<>();
         }
 
@@ -103,7 +103,7 @@ class RequestDecoderTest {
 
     /** Feeds the decoder piece by piece, as a connection does. */
     private static final class Feed {
-        private final RequestDecoder decoder = new RequestDecoder(new Runs(), 1 << 24);
+        private final RequestDecoder decoder = new RequestDecoder(new Runs(), new ArgumentMemory(1 << 20), 1 << 24);
         private final Recorder recorder = new Recorder();
         private byte[] kept = new byte[0];
 
@@ -228,5 +228,39 @@ class RequestDecoderTest {
         requests.add(List.of(String.valueOf(feed.decoder.error())));
         feed.decoder.close();
         return requests;
+    }
+
+    @Test
+    void whatIsAnnouncedTakesNoMemoryAndWhatArrivesIsCharged() {
+        ArgumentMemory memory = new ArgumentMemory(1 << 20);
+        RequestDecoder decoder = new RequestDecoder(new Runs(), memory, 1 << 24);
+        Recorder recorder = new Recorder();
+        int count = 20_000;
+        byte[] bytes = ("*" + Integer.MAX_VALUE + "\r\n" + "$0\r\n\r\n".repeat(100_000) + "*" + count + "\r\n"
+                + "$0\r\n\r\n".repeat(count)).getBytes(StandardCharsets.ISO_8859_1);
+        ByteBuf in = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes.length).writeBytes(bytes);
+        try {
+            long address = ReplyWriter.addressOf(in);
+            assertThat(decoder.decode(address, 0, 13, 1, recorder)).isZero();
+            assertThat(decoder.isInRequest()).isTrue();
+            assertThat(memory.takenBytes()).isZero();
+            assertThat(decoder.error()).isNull();
+            decoder.decode(address, 0, bytes.length, 1, recorder);
+            assertThat(decoder.error()).isEqualTo("Protocol error: too many arguments for the server's heap");
+            assertThat(memory.takenBytes()).isPositive();
+            decoder.close();
+            assertThat(memory.takenBytes()).isZero();
+
+            RequestDecoder another = new RequestDecoder(new Runs(), memory, 1 << 24);
+            int second = bytes.length - count * 6 - 8;
+            assertThat(another.decode(address, second, bytes.length, 1, recorder)).isEqualTo(bytes.length);
+            assertThat(recorder.requests.getFirst()).hasSize(count);
+            assertThat(memory.takenBytes()).as("until it has been executed").isPositive();
+            another.executed();
+            assertThat(memory.takenBytes()).isZero();
+            another.close();
+        } finally {
+            in.release();
+        }
     }
 }
