@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
@@ -61,7 +62,8 @@ final class Matrix {
             }
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        int atOnce = plan.scale().embedded() ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
+        boolean alone = plan.scale().embedded() || plan.experiment().kind() == Kind.THROUGHPUT;
+        int atOnce = alone ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
         announce(left, atOnce);
         Stop stop = new Stop();
         CountDownLatch written = new CountDownLatch(1);
@@ -108,7 +110,9 @@ final class Matrix {
             Runner runner = new Runner(plan, new Targets(home), files, progress, stop);
             List<Thread> lanes = new ArrayList<>();
             for (int lane = 0; lane < atOnce; lane++) {
-                Pinning pinning = Pinning.ofLane(lane, cores);
+                Pinning pinning = plan.experiment().kind() == Kind.THROUGHPUT
+                        ? Pinning.oneCoreEach(cores)
+                        : Pinning.ofLane(lane, cores);
                 lanes.add(Thread.ofPlatform().name("lane-" + lane).start(() -> {
                     try {
                         for (RunSpec run = queue.poll(); run != null && !stop.isAsked(); run = queue.poll()) {

@@ -15,6 +15,7 @@ import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.run.Runner;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -89,6 +90,7 @@ final class RunCommand implements Callable<Integer> {
             throw new InvalidExperimentException("--out '" + directory + "' holds an experiment: allowed is a new "
                     + "directory, or --resume " + directory);
         }
+        Runner.require(plan);
         RunFiles files = new RunFiles(directory.toAbsolutePath());
         RunFiles.writeJson(directory.toAbsolutePath().resolve(Request.FILE), request);
         return new Matrix(plan, files, home).run();

@@ -42,6 +42,26 @@ final class RunIT {
               quick: {about: "SCALED: seconds", embedded: true, maxmemory: 64mb, workloads: [a], sizes: [tiny], ttls: [[1, 2]], threads: [2], configurations: [wheel, Redis]}
             """;
 
+    private static final String PER_KEY = """
+            name: per-key
+            title: A short one
+            asks: Is a key's memory measured?
+            kind: memory_per_key
+            default-scale: quick
+            maxmemory: 64mb
+            record-bytes: 16
+            seed: 1
+            workloads:
+              key-8-ttl: {key-bytes: "8", value-bytes-min: "8", value-bytes-max: "16", keys: "20000", ttl: "true", limit-bytes-per-key: "62"}
+            sizes:
+              tiny: {divisor: 10}
+            configurations:
+              wheel: {server: varve, group: wheel, settings: {}}
+            baselines: []
+            scales:
+              quick: {about: "SCALED: seconds", embedded: true, workloads: [key-8-ttl], sizes: [tiny], ttls: [[]], threads: [1], configurations: [wheel]}
+            """;
+
     @TempDir
     private Path directory;
 
@@ -68,6 +88,25 @@ final class RunIT {
         List<String> startedAt = startedAt(plan, files);
         assertThat(matrix.run()).isZero();
         assertThat(startedAt(plan, files)).isEqualTo(startedAt);
+    }
+
+    @Test
+    void residentBytesAreMeasuredPerKeyAndDrawnBesideTheirLimit() throws IOException {
+        Files.writeString(directory.resolve("per-key.yaml"), PER_KEY);
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("per-key"), "quick", Filters.NONE);
+        RunFiles files = new RunFiles(directory.resolve("per-key"));
+
+        // So few keys are lost in the noise of a JVM: that it is measured is asked here, not whether the limit is held.
+        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
+
+        RunRecord record = files.read(plan.runs().getFirst()).orElseThrow();
+        assertThat(record.faults()).isEmpty();
+        assertThat(record.outcome()).isEqualTo(Outcome.OK);
+        assertThat(record.number("keys")).isEqualTo(2000);
+        assertThat(record.measured()).containsKey("resident_bytes_per_key");
+        assertThat(record.checks()).extracting(RunRecord.Check::limit).contains(62.0);
+        assertThat(files.directory().resolve("resident-bytes-per-key.png")).isNotEmptyFile();
+        assertThat(files.directory().resolve("summary.csv")).content().contains("resident_bytes_per_key");
     }
 
     private static List<String> startedAt(Plan plan, RunFiles files) throws IOException {

@@ -36,7 +36,11 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Our loader writes items with TTLs as fast as it can; the expired that are still there are counted. */
         EXPIRY,
         /** Our loader fills the server with small items; heap and resident memory are recorded. */
-        MEMORY_FIT
+        MEMORY_FIT,
+        /** Each configuration and the baseline take turns under redis-benchmark; CPU time per operation is compared. */
+        THROUGHPUT,
+        /** Our loader fills a warmed server with small items; its resident bytes per key are recorded. */
+        MEMORY_PER_KEY
     }
 
     /**
@@ -51,9 +55,12 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param seconds      duration of the operations
      * @param rate         operations a second during {@code seconds}
      * @param probeSeconds how long the same mix runs unthrottled at the end, after memory has been recorded; 0 is never
+     * @param repetitions  how often everything is measured; for throughput alone
+     * @param warmupSeconds how long each server is loaded before, at the least; for throughput alone
+     * @param divisor      of the workload's own number of keys; 0 is 1
      */
     public record Size(long records, long loaded, int loadRate, long operations, int seconds, int rate,
-            int probeSeconds) {
+            int probeSeconds, int repetitions, int warmupSeconds, int divisor) {
         /** Operations of the measured phase. */
         public long operationCount() {
             return seconds > 0 ? (long) seconds * rate : operations;

@@ -4,10 +4,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.Experiment.Configuration;
+import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.definition.Experiment.Scale;
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.Experiment.Size;
@@ -31,6 +33,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int OVERHEAD_SECONDS = 4;
     /** Our own pipelined loader's rate, for the estimate alone. */
     private static final int ASSUMED_LOADER_RATE = 200_000;
+    /** Until resident memory has come back after a FLUSHALL, and until a rehash has ended. */
+    private static final int ASSUMED_SETTLE_SECONDS = 20;
 
     public static Plan of(Experiment experiment, String scaleName, Filters filters) {
         Scale scale = experiment.scales().get(scaleName);
@@ -50,6 +54,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 for (List<Integer> ttls : filters.ttls().isEmpty() ? scale.ttls() : filters.ttls()) {
                     for (int threads : filters.threads().isEmpty() ? scale.threads() : filters.threads()) {
                         for (String configuration : configurations.keySet()) {
+                            if (isRival(experiment, configuration)) {
+                                continue;
+                            }
                             runs.add(new RunSpec(workload, size, ttls, threads, configuration));
                         }
                     }
@@ -109,10 +116,36 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return wanted;
     }
 
+    /** Whether the configuration has no run of its own, because it takes its turns in the others'. */
+    private static boolean isRival(Experiment experiment, String configuration) {
+        return experiment.kind() == Kind.THROUGHPUT && experiment.baselines().contains(configuration);
+    }
+
+    /** The configuration that takes turns with each of the others; empty if there is none. */
+    public Optional<String> rival() {
+        return configurations.keySet().stream().filter(name -> isRival(experiment, name)).findFirst();
+    }
+
     /** The servers' limit, in redis.conf syntax. */
     public String maxmemory() {
         String own = scale.maxmemory();
         return own == null ? experiment.maxmemory() : own;
+    }
+
+    /** The servers' limit for that run: its workload's own, else that of all. */
+    public String maxmemory(RunSpec run) {
+        return workload(run).getOrDefault("maxmemory", maxmemory());
+    }
+
+    /** The workload's properties. */
+    public Map<String, String> workload(RunSpec run) {
+        return experiment.workloads().getOrDefault(run.workload(), Map.of());
+    }
+
+    /** Items of that run: its workload's own number, else its size's. */
+    public long keys(RunSpec run) {
+        String own = workload(run).get("keys");
+        return own == null ? size(run).records() : Long.parseLong(own) / Math.max(1, size(run).divisor());
     }
 
     public Size size(RunSpec run) {
@@ -143,7 +176,24 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             }
             case EXPIRY, MEMORY_FIT -> size.records() / ASSUMED_LOADER_RATE + size.seconds() + run.maxTtlSeconds()
                     + OVERHEAD_SECONDS;
+            case THROUGHPUT -> {
+                // Every contestant is warmed, then measured in each cell; the keys are written before each repetition.
+                long contestants = rival().isPresent() ? 2 : 1;
+                long turn = size.seconds() + 1L;
+                long cells = words(run, "tests") * words(run, "pipelines");
+                long unbatched = words(run, "touch-ahead-tests") * words(run, "touch-ahead-pipelines");
+                yield contestants * size.warmupSeconds() * 3L / 2
+                        + size.repetitions() * (turn * (contestants * cells + unbatched)
+                                + contestants * keys(run) / ASSUMED_LOADER_RATE)
+                        + OVERHEAD_SECONDS;
+            }
+            case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
+    }
+
+    private long words(RunSpec run, String property) {
+        String text = workload(run).getOrDefault(property, "");
+        return text.isBlank() ? 0 : text.split(" ", -1).length;
     }
 
     /** How long the given runs take, roughly, in seconds, so many at once. */

@@ -32,8 +32,9 @@ final class Page {
 
     private Page() {}
 
-    static String html(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars) throws IOException {
-        String data = JSON.writeValueAsString(model(plan, summary, curves, bars)).replace("</", "<\\/");
+    static String html(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars,
+            List<Columns> columns) throws IOException {
+        String data = JSON.writeValueAsString(model(plan, summary, curves, bars, columns)).replace("</", "<\\/");
         return text(Page.class.getResourceAsStream(TEMPLATE), TEMPLATE)
                 .replace("/*DATA*/null", data)
                 .replace("<!--TITLE-->", escaped(plan.experiment().title()))
@@ -58,7 +59,8 @@ final class Page {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
     }
 
-    private static Map<String, Object> model(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars) {
+    private static Map<String, Object> model(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars,
+            List<Columns> columns) {
         Map<String, Object> model = new LinkedHashMap<>();
         model.put("experiment", plan.experiment().name());
         model.put("title", plan.experiment().title());
@@ -83,6 +85,7 @@ final class Page {
         }).toList());
         model.put("curves", curves.stream().map(Page::curves).toList());
         model.put("figures", bars.stream().map(Page::figure).toList());
+        model.put("columns", columns.stream().map(Page::columns).toList());
         return model;
     }
 
@@ -101,6 +104,7 @@ final class Page {
         double throughput = Comparison.throughput(run);
         row.put("throughput", Double.isNaN(throughput) ? null : throughput);
         row.put("checks", run.checks());
+        row.put("cells", run.cells());
         Map<String, Object> against = new LinkedHashMap<>();
         for (String baseline : summary.baselines()) {
             Comparison comparison = run.outcome() == Outcome.OK ? summary.against(run, baseline) : null;
@@ -115,6 +119,22 @@ final class Page {
         }
         row.put("against", against);
         return row;
+    }
+
+    private static Map<String, Object> columns(Columns columns) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("title", columns.title());
+        json.put("unit", columns.unit());
+        json.put("names", columns.names());
+        json.put("targets", columns.targets());
+        json.put("series", columns.series().stream().map(series -> {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("name", series.name());
+            one.put("color", Palette.html(series.name()));
+            one.put("values", series.values());
+            return one;
+        }).toList());
+        return json;
     }
 
     private static Map<String, Object> curves(Curves curves) {

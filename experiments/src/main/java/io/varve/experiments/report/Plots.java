@@ -78,6 +78,47 @@ final class Plots {
         save(charts, bars.figure().id().toLowerCase(Locale.ROOT).replace(' ', '-') + ".png");
     }
 
+    /** One image: a bar for each server in every column, a diamond where the target is. */
+    void write(Columns columns) throws IOException {
+        int width = Math.max(720, 110 * columns.names().size());
+        XYChart chart = chart(width, HEIGHT, columns.title(), "", columns.unit());
+        chart.getStyler().setXAxisMin(-0.6);
+        chart.getStyler().setXAxisMax(columns.names().size() - 0.4);
+        chart.getStyler().setXAxisTicksVisible(false);
+        double most = columns.most();
+        chart.getStyler().setYAxisMin(-0.12 * most);
+        chart.getStyler().setYAxisMax(1.12 * most);
+        Set<String> named = new HashSet<>();
+        int next = 0;
+        double step = 0.8 / columns.series().size();
+        for (int column = 0; column < columns.names().size(); column++) {
+            String[] words = columns.names().get(column).split(", ", 2);
+            for (int line = 0; line < words.length; line++) {
+                write(chart, words[line], column, -(0.03 + 0.045 * line) * most);
+            }
+            for (int number = 0; number < columns.series().size(); number++) {
+                Columns.Series series = columns.series().get(number);
+                Double value = series.values().get(column);
+                if (value != null) {
+                    double x = column + (number - (columns.series().size() - 1) / 2.0) * step;
+                    vertical(chart, named, series.name(), next++, x, 0, value, Palette.color(series.name()), BAR_WIDTH);
+                    write(chart, String.format(Locale.ROOT, value < 10 ? "%.2f" : "%.0f", value), x,
+                            value + 0.03 * most);
+                }
+            }
+            Double target = columns.targets().get(column);
+            if (target != null) {
+                XYSeries mark = chart.addSeries(named.add("target") ? "target" : "target#" + next++,
+                        new double[] {column}, new double[] {target});
+                mark.setShowInLegend(mark.getName().equals("target"));
+                mark.setLineStyle(solid(0f));
+                mark.setMarker(SeriesMarkers.DIAMOND);
+                mark.setMarkerColor(INK);
+            }
+        }
+        save(List.of(chart), columns.file() + ".png");
+    }
+
     private static XYChart panel(Bars bars, Bars.Panel panel) {
         XYChart chart = chart(Math.max(420, 130 * bars.columns().size()), 480,
                 bars.figure().id() + " · " + panel.title(),

@@ -25,13 +25,17 @@ public final class Report {
     public Path write() throws IOException {
         List<Curves> curves = Curves.of(plan, files);
         List<Bars> bars = Bars.of(plan, summary);
+        List<Columns> columns = Columns.of(summary);
         Path page = files.directory().resolve("report.html");
-        Files.writeString(page, Page.html(plan, summary, curves, bars));
+        Files.writeString(page, Page.html(plan, summary, curves, bars, columns));
         Plots plots = new Plots(files.directory());
         for (Curves each : curves) {
             plots.write(each);
         }
         for (Bars each : bars) {
+            plots.write(each);
+        }
+        for (Columns each : columns) {
             plots.write(each);
         }
         return page;

@@ -26,11 +26,12 @@ import io.varve.experiments.plan.RunSpec;
  * @param phases        what happened when
  * @param measured      numbers by name
  * @param checks        what was to hold
+ * @param cells         throughput by test and pipeline; empty for other experiments
  */
 public record RunRecord(RunSpec run, String group, Outcome outcome, List<String> faults, String startedAt,
         String experiment, String scale, String scaleAbout, long seed, String serverVersion, String startedBy,
         Map<String, String> settings, Map<String, String> load, Map<String, String> machine, List<Phase> phases,
-        Map<String, Double> measured, List<Check> checks) {
+        Map<String, Double> measured, List<Check> checks, List<Cell> cells) {
 
     /** The check that a throttled run got the load that the others got; without it, memory is not comparable. */
     public static final String SAME_LOAD = "operations that the throttled load fell short of its plan, %";
@@ -63,13 +64,17 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
      * @param held  whether it did
      */
     public record Check(String what, double value, double limit, boolean held) {
+        private static final double WHOLE_FROM = 1000;
+
         public static Check atMost(String what, double value, double limit) {
             return new Check(what, value, limit, value <= limit);
         }
 
-        /** For a person: what, how much, and how much it may be. */
+        /** For a person: what, how much, and how much it may be; shares and small numbers with decimals. */
         String text() {
-            return String.format(Locale.ROOT, "%s: %,.0f (at most %,.0f)", what, value, limit);
+            boolean whole = value == Math.rint(value) && limit == Math.rint(limit) || Math.abs(limit) >= WHOLE_FROM;
+            return String.format(Locale.ROOT, whole ? "%s: %,.0f (at most %,.0f)" : "%s: %,.2f (at most %,.2f)", what,
+                    value, limit);
         }
     }
 

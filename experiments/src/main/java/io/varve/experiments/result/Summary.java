@@ -72,7 +72,11 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         return json;
     }
 
+    /** A row per run; for throughput, a row per run, test, pipeline and server. */
     String csv() {
+        if (runs.stream().anyMatch(run -> !run.cells().isEmpty())) {
+            return CellText.csv(runs);
+        }
         Set<String> names = new LinkedHashSet<>();
         runs.forEach(run -> names.addAll(run.measured().keySet()));
         StringBuilder csv = new StringBuilder("run,workload,size,ttls,threads,configuration,server,outcome");
@@ -140,8 +144,11 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         return lines;
     }
 
-    /** For a terminal: a row per run. */
+    /** For a terminal: a row per run; for throughput, a row per cell. */
     public String table() {
+        if (runs.stream().anyMatch(run -> !run.cells().isEmpty())) {
+            return CellText.table(runs);
+        }
         int width = runs.stream().mapToInt(run -> run.run().id().length()).max().orElse(3);
         StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
                 "%n%-" + width + "s %10s %10s %10s %12s", "run", "mean MB", "peak MB", "peak rss", "ops/s"));
@@ -165,10 +172,11 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
                     ? "\n"
                     : "  " + run.outcome() + (run.faults().isEmpty() ? "" : ": " + String.join("; ", run.faults()))
                             + "\n");
-            for (Check check : run.checks()) {
-                text.append(String.format(Locale.ROOT, "    %-8s %s%n", check.held() ? "held" : "NOT HELD",
-                        check.text()));
+            double perKey = run.number("resident_bytes_per_key");
+            if (Double.isFinite(perKey)) {
+                text.append(String.format(Locale.ROOT, "             resident bytes per key: %.1f%n", perKey));
             }
+            appendChecks(text, run);
         }
         if (runs.stream().anyMatch(RunRecord::fellShort)) {
             text.append(
@@ -176,6 +184,12 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
                             + "memory, so do not\nquote the comparisons with them; run again on a machine with nothing else to do.\n");
         }
         return text.append('\n').toString();
+    }
+
+    static void appendChecks(StringBuilder text, RunRecord run) {
+        for (Check check : run.checks()) {
+            text.append(String.format(Locale.ROOT, "    %-8s %s%n", check.held() ? "held" : "NOT HELD", check.text()));
+        }
     }
 
     private static String throughput(RunRecord run) {

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.Cell;
 import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.RunRecord.Phase;
@@ -33,6 +34,7 @@ final class RunContext {
     final List<String> faults = new ArrayList<>();
     final List<Phase> phases = new ArrayList<>();
     final List<Check> checks = new ArrayList<>();
+    final List<Cell> cells = new ArrayList<>();
     final Map<String, String> load = new LinkedHashMap<>();
     volatile String phase = "start";
     volatile @Nullable Monitor monitor;

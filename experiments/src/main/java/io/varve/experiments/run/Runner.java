@@ -7,9 +7,13 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.varve.experiments.definition.Experiment.Configuration;
+import io.varve.experiments.definition.Experiment.Kind;
+import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Machine;
@@ -48,7 +52,7 @@ public final class Runner {
         Configuration configuration = plan.configuration(run);
         String startedAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         RunRecord record = null;
-        try (Target target = targets.open(configuration, plan.scale().embedded(), plan.maxmemory(),
+        try (Target target = targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run),
                 pinning.server(), directory)) {
             record = measure(new RunContext(plan, run, directory, target, pinning, stop), configuration, startedAt);
         } catch (IOException e) {
@@ -93,7 +97,8 @@ public final class Runner {
         return new RunRecord(context.run, configuration.group(), outcome, List.copyOf(context.faults), startedAt,
                 plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), version,
                 context.target.startedBy(), configuration.settings(), context.load, Machine.describe(),
-                List.copyOf(context.phases), context.measured.asMap(), List.copyOf(context.checks));
+                List.copyOf(context.phases), context.measured.asMap(), List.copyOf(context.checks),
+                List.copyOf(context.cells));
     }
 
     private void load(RunContext context) throws IOException {
@@ -105,6 +110,33 @@ public final class Runner {
             }
             case EXPIRY -> monitored(context, new ExpiryRun(context)::measure);
             case MEMORY_FIT -> monitored(context, new MemoryFitRun(context)::measure);
+            case MEMORY_PER_KEY -> monitored(context, new MemoryPerKeyRun(context)::measure);
+            case THROUGHPUT -> throughput(context);
+        }
+    }
+
+    /** Not monitored: an INFO a second would be part of what is measured. */
+    private void throughput(RunContext context) throws IOException {
+        RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
+                context.pinning.load());
+        Optional<String> rival = plan.rival();
+        if (rival.isEmpty()) {
+            new ThroughputRun(context, null, generator).measure();
+            return;
+        }
+        Configuration configuration = Objects.requireNonNull(plan.configurations().get(rival.get()));
+        Path directory = Files.createDirectories(context.directory.resolve(rival.get()));
+        try (Target target = targets.open(configuration, false, plan.maxmemory(context.run),
+                context.pinning.server(), directory)) {
+            context.load.put("rival", target.startedBy());
+            new ThroughputRun(context, target, generator).measure();
+        }
+    }
+
+    /** @throws InvalidExperimentException if a program that the plan needs is not there */
+    public static void require(Plan plan) {
+        if (plan.experiment().kind() == Kind.THROUGHPUT) {
+            RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }
     }
 
@@ -129,6 +161,6 @@ public final class Runner {
                 List.of("the server did not start or stop: " + fault.getMessage()), startedAt,
                 plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), "unknown",
                 "", configuration.settings(), java.util.Map.of(), Machine.describe(), List.of(), java.util.Map.of(),
-                List.of());
+                List.of(), List.of());
     }
 }

@@ -8,19 +8,24 @@ import io.varve.experiments.wire.RespConnection;
  * A pipelined batch of commands, encoded by hand so that one thread of ours is faster than the server it loads. Confined
  * to one thread.
  *
- * <p>Keys are 8 bytes: a letter and seven digits.
+ * <p>Keys are a prefix and a number in digits: one letter and seven digits, 8 bytes, if nothing else is said.
  */
 final class SetBatch {
     static final int MAX_KEYS = 10_000_000;
     private static final int KEY_DIGITS = 7;
+    private static final String KEY_PREFIX = "k";
     private static final byte[] SET = "*3\r\n$3\r\nSET\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] SET_UNTIL = "*5\r\n$3\r\nSET\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] EX = "$2\r\nEX\r\n$4\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final int SECONDS_DIGITS = 4;
     private static final byte[] GET = "*2\r\n$3\r\nGET\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] PXAT = "$4\r\nPXAT\r\n$13\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final int UNIX_MILLIS_DIGITS = 13;
-    /** All but the value's bytes. */
+    /** All but the value's bytes and the key's. */
     private static final int COMMAND_BYTES = 96;
 
+    private final byte[] keyHead;
+    private final int keyDigits;
     private final byte[] bytes;
     private final byte[] value;
     private int length;
@@ -31,7 +36,20 @@ final class SetBatch {
      * @param maxValueBytes the longest value
      */
     SetBatch(int commands, int maxValueBytes) {
-        bytes = new byte[commands * (COMMAND_BYTES + maxValueBytes)];
+        this(commands, maxValueBytes, KEY_PREFIX, KEY_DIGITS);
+    }
+
+    /**
+     * @param commands      the most it will hold
+     * @param maxValueBytes the longest value
+     * @param keyPrefix     what every key begins with
+     * @param keyDigits     how many digits follow
+     */
+    SetBatch(int commands, int maxValueBytes, String keyPrefix, int keyDigits) {
+        this.keyHead = ("$" + (keyPrefix.length() + keyDigits) + "\r\n" + keyPrefix)
+                .getBytes(StandardCharsets.US_ASCII);
+        this.keyDigits = keyDigits;
+        bytes = new byte[commands * (COMMAND_BYTES + keyHead.length + maxValueBytes)];
         value = new byte[maxValueBytes];
         for (int i = 0; i < maxValueBytes; i++) {
             value[i] = (byte) ('a' + i % 26);
@@ -56,6 +74,17 @@ final class SetBatch {
         putValue(valueBytes);
         put(PXAT);
         putDigits(expireAtMillis, UNIX_MILLIS_DIGITS);
+        putLineEnd();
+        count++;
+    }
+
+    /** @param seconds from 1000 to 9999 */
+    void setFor(int key, int valueBytes, int seconds) {
+        put(SET_UNTIL);
+        putKey(key);
+        putValue(valueBytes);
+        put(EX);
+        putDigits(seconds, SECONDS_DIGITS);
         putLineEnd();
         count++;
     }
@@ -89,17 +118,15 @@ final class SetBatch {
     }
 
     private void putKey(int key) {
-        bytes[length++] = '$';
-        bytes[length++] = '8';
-        putLineEnd();
-        bytes[length++] = 'k';
-        putDigits(key, KEY_DIGITS);
+        put(keyHead);
+        putDigits(key, keyDigits);
         putLineEnd();
     }
 
     private void putValue(int valueBytes) {
         bytes[length++] = '$';
-        putDigits(valueBytes, valueBytes < 10 ? 1 : valueBytes < 100 ? 2 : valueBytes < 1000 ? 3 : 7);
+        putDigits(valueBytes,
+                valueBytes < 10 ? 1 : valueBytes < 100 ? 2 : valueBytes < 1000 ? 3 : valueBytes < 10_000 ? 4 : 5);
         putLineEnd();
         System.arraycopy(value, 0, bytes, length, valueBytes);
         length += valueBytes;

@@ -2,6 +2,7 @@ package io.varve.experiments.server;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.OptionalLong;
 
 import io.varve.server.VarveServer;
 import io.varve.server.config.ConfigException;
@@ -43,6 +44,11 @@ final class EmbeddedTarget implements Target {
     @Override
     public int port() {
         return server.port();
+    }
+
+    @Override
+    public OptionalLong pid() {
+        return OptionalLong.of(ProcessHandle.current().pid());
     }
 
     @Override

@@ -41,6 +41,15 @@ public record Pinning(String server, String load) {
         return new Pinning(first + "-" + (first + 1), first + 2 + "-" + (first + 3));
     }
 
+    /** One core for the server and one for the load, whatever the machine has. */
+    public static Pinning oneCoreEach(int cores) {
+        if (cores < 2 || !tasksetWorks()) {
+            return NONE;
+        }
+        // Siblings are numbered 0-1, 2-3 or 0-n/2: from four cores on, 1 and 2 are siblings in neither.
+        return cores < CORES_PER_RUN ? new Pinning("0", "1") : new Pinning("1", "2");
+    }
+
     private static boolean tasksetWorks() {
         try {
             Process process = new ProcessBuilder("taskset", "-c", "0,1", "true")

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.wire.RespConnection;
@@ -89,6 +90,11 @@ final class ProcessTarget implements Target {
     @Override
     public int port() {
         return port;
+    }
+
+    @Override
+    public OptionalLong pid() {
+        return OptionalLong.of(process.pid());
     }
 
     @Override

@@ -1,9 +1,16 @@
 package io.varve.experiments.server;
 
+import java.util.OptionalLong;
+
 import org.jspecify.annotations.Nullable;
 
 /** A server that somebody else runs: it is measured as it is, and never stopped. Immutable. */
 record RemoteTarget(String host, int port) implements Target {
+    @Override
+    public OptionalLong pid() {
+        return OptionalLong.empty();
+    }
+
     @Override
     public String startedBy() {
         return "already running at " + host + ":" + port;

@@ -1,6 +1,7 @@
 package io.varve.experiments.server;
 
 import java.io.IOException;
+import java.util.OptionalLong;
 
 /**
  * A server under test that is running. Its address is immutable; {@link #close} is called by the thread that opened it.
@@ -9,6 +10,9 @@ public interface Target extends AutoCloseable {
     String host();
 
     int port();
+
+    /** The process whose time and memory are the server's; inside our own process the bench counts too. Empty if not here. */
+    OptionalLong pid();
 
     /** How it was started, for a person who wants to do it again. */
     String startedBy();

@@ -94,5 +94,27 @@ final class PlanTest {
     void theOtherExperimentsCanBePlanned() {
         assertThat(Plan.of(read("expiry"), "small", Filters.NONE).runs()).hasSize(8);
         assertThat(Plan.of(read("memory-fit"), "small", Filters.NONE).runs()).hasSize(2);
+        assertThat(Plan.of(read("memory-per-key"), "small", Filters.NONE).runs()).hasSize(12);
+    }
+
+    @Test
+    void inThroughputTheBaselineTakesTurnsInTheOthersRuns() {
+        Plan quick = Plan.of(read("throughput"), "quick", Filters.NONE);
+        assertThat(quick.runs()).extracting(RunSpec::configuration).containsExactly("wheel");
+        assertThat(quick.rival()).contains("Redis");
+        assertThat(quick.estimateSeconds(quick.runs(), 1)).isLessThan(120);
+        assertThat(Plan.of(read("throughput"), "quick", against("varve")).rival()).isEmpty();
+        Plan small = Plan.of(read("throughput"), "small", Filters.NONE);
+        assertThat(small.estimateSeconds(small.runs(), 1)).isLessThan(25 * 60);
+        assertThat(small.maxmemory(small.runs().getFirst())).isEqualTo("256mb");
+        assertThat(small.maxmemory(small.runs().getLast())).isEqualTo("2gb");
+    }
+
+    @Test
+    void aSizeMayDivideTheWorkloadsKeys() {
+        Plan quick = Plan.of(read("memory-per-key"), "quick", Filters.NONE);
+        assertThat(quick.keys(quick.runs().getFirst())).isEqualTo(500_000);
+        assertThat(Plan.of(BUCKET_EXPIRY, "quick", Filters.NONE).runs()).allSatisfy(
+                run -> assertThat(Plan.of(BUCKET_EXPIRY, "quick", Filters.NONE).keys(run)).isPositive());
     }
 }

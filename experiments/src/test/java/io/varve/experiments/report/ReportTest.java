@@ -65,7 +65,7 @@ final class ReportTest {
                 outcome == Outcome.OK ? List.of() : List.of("the server ended with status 137"), "2026-11-21T08:00:00Z",
                 "bucket-expiry", "small", plan.scale().about(), 1, "Varve 0.1.0", "./varve serve",
                 plan.configuration(run).settings(), Map.of(), Machine.describe(), List.of(), measured.asMap(),
-                List.of(Check.atMost(RunRecord.SAME_LOAD, run.configuration().equals("wheel") ? 26 : 1, 5)));
+                List.of(Check.atMost(RunRecord.SAME_LOAD, run.configuration().equals("wheel") ? 26 : 1, 5)), List.of());
         files.write(record);
         return record;
     }

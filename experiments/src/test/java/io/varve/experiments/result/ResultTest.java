@@ -90,7 +90,7 @@ final class ResultTest {
         RunRecord record = new RunRecord(RUN, "120 s", Outcome.INTERRUPTED, List.of("a fault"), "2026-11-21T08:00:00Z",
                 "bucket-expiry", "quick", "SCALED", 42, "Redis 7.0.15", "redis-server", Map.of("hz", "10"),
                 Map.of("recordcount", "1"), Map.of("cores", "2"), List.of(new Phase("load", 0, 5)),
-                Map.of(Measured.THROUGHPUT, 12.5), List.of(Check.atMost("DBSIZE", 3, 0)));
+                Map.of(Measured.THROUGHPUT, 12.5), List.of(Check.atMost("DBSIZE", 3, 0)), List.of());
         files.write(record);
         assertThat(files.read(RUN)).contains(record);
         assertThat(record.checks().getFirst().held()).isFalse();

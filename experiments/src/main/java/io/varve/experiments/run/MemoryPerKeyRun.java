@@ -1,0 +1,173 @@
+package io.varve.experiments.run;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+import io.varve.experiments.definition.Experiment.Server;
+import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.server.ProcessUsage;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.RespErrorException;
+import io.varve.experiments.wire.ServerInfo;
+
+/**
+ * What a key costs in resident memory: the process's resident bytes with the keys, less those without, over their
+ * number. Confined to the thread that does the run.
+ *
+ * <p>The same load is done once before and flushed, so that code, heap and connection buffers are there already. What
+ * does not come back from that is told apart, or it would be missing in the difference.
+ */
+final class MemoryPerKeyRun {
+    private static final int BATCH = 500;
+    private static final int KEY_DIGITS = 8;
+    private static final int TTL_SECONDS = 3600;
+    private static final long POLL_MILLIS = 500;
+    private static final long MAX_WAIT_MILLIS = 120_000;
+    /** Resident memory is at rest while polls that follow each other differ by less. */
+    private static final long STILL_BYTES = 1 << 20;
+    /** What a JVM may have taken for code, classes and heap while it warmed up. */
+    private static final double MAX_WARM_BYTES = 128 << 20;
+
+    private final RunContext context;
+    private final Map<String, String> workload;
+    private final int keys;
+    private final int keyBytes;
+    private final int leastBytes;
+    private final int mostBytes;
+    private final boolean ttl;
+    /** How long resident memory has to rest. */
+    private final long stillMillis;
+
+    MemoryPerKeyRun(RunContext context) {
+        this.context = context;
+        this.workload = context.plan.workload(context.run);
+        this.keys = Math.toIntExact(context.plan.keys(context.run));
+        this.keyBytes = Integer.parseInt(workload.getOrDefault("key-bytes", "8"));
+        this.leastBytes = Integer.parseInt(workload.getOrDefault("value-bytes-min", "8"));
+        this.mostBytes = Integer.parseInt(workload.getOrDefault("value-bytes-max", "16"));
+        this.ttl = Boolean.parseBoolean(workload.getOrDefault("ttl", "false"));
+        this.stillMillis = Math.max(POLL_MILLIS, context.plan.size(context.run).seconds() * 1000L);
+        context.load.putAll(workload);
+        context.load.put("keys", String.valueOf(keys));
+    }
+
+    void measure() throws IOException {
+        long[] resident = new long[3];
+        try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
+            context.phase("start", () -> resident[0] = settled());
+            context.phase("warm up", () -> fill(connection));
+            context.phase("flush", () -> {
+                awaitRehash(connection);
+                connection.call("FLUSHALL");
+                resident[1] = settled();
+            });
+            context.phase("fill", () -> fill(connection));
+            context.phase("rehash", () -> {
+                awaitRehash(connection);
+                resident[2] = settled();
+            });
+            if (!context.stop.isAsked() && !context.isFailed()) {
+                conclude(connection, resident[0], resident[1], resident[2]);
+            }
+        }
+    }
+
+    private void fill(RespConnection connection) throws IOException {
+        SplittableRandom random = new SplittableRandom(context.plan.experiment().seed());
+        SetBatch batch = new SetBatch(BATCH, mostBytes, "k".repeat(keyBytes - KEY_DIGITS), KEY_DIGITS);
+        long start = System.nanoTime();
+        for (int next = 0; next < keys && !context.stop.isAsked() && !context.isFailed();) {
+            for (int end = Math.min(keys, next + BATCH); next < end; next++) {
+                int valueBytes = random.nextInt(leastBytes, mostBytes + 1);
+                if (ttl) {
+                    batch.setFor(next, valueBytes, TTL_SECONDS);
+                } else {
+                    batch.set(next, valueBytes);
+                }
+            }
+            int failed = batch.exchange(connection, message -> {
+                if (context.faults.isEmpty()) {
+                    context.faults.add("error reply: " + message);
+                }
+            });
+            if (failed > 0) {
+                context.faults.add(failed + " error replies in one batch");
+            }
+            context.gauge.set(next * 1e9 / (System.nanoTime() - start));
+        }
+        context.measured.put("load_throughput_ops", keys * 1e9 / (System.nanoTime() - start));
+        context.gauge.set(0);
+    }
+
+    /** Waits until resident memory rests. @return bytes */
+    private long settled() throws IOException {
+        long last = ProcessUsage.residentBytes(context.target);
+        long end = context.elapsedMillis() + MAX_WAIT_MILLIS;
+        for (long still = 0; still < stillMillis && context.elapsedMillis() < end && !context.stop.isAsked()
+                && !context.isFailed();) {
+            context.pause(POLL_MILLIS);
+            long now = ProcessUsage.residentBytes(context.target);
+            still = Math.abs(now - last) < STILL_BYTES ? still + POLL_MILLIS : 0;
+            last = now;
+        }
+        return last;
+    }
+
+    private void awaitRehash(RespConnection connection) throws IOException {
+        long end = context.elapsedMillis() + MAX_WAIT_MILLIS;
+        boolean hurried = false;
+        while (isRehashing(connection)) {
+            if (context.stop.isAsked() || context.isFailed()) {
+                return;
+            }
+            if (context.elapsedMillis() > end) {
+                context.faults.add("a rehash did not end within " + MAX_WAIT_MILLIS / 1000 + " s");
+                return;
+            }
+            if (!hurried) {
+                // Redis gives an idle rehash a millisecond in each of hz cycles: at 10 a large table takes minutes.
+                connection.call("CONFIG", "SET", "hz", "500");
+                hurried = true;
+            }
+            context.pause(POLL_MILLIS);
+        }
+        if (hurried) {
+            connection.call("CONFIG", "SET", "hz", "10");
+        }
+    }
+
+    private static boolean isRehashing(RespConnection connection) throws IOException {
+        var ours = ServerInfo.parse(connection.call("INFO")).number("index_rehash_in_progress");
+        if (ours.isPresent()) {
+            return ours.getAsLong() != 0;
+        }
+        try {
+            return connection.call("DEBUG", "HTSTATS", "0").contains("rehashing target");
+        } catch (RespErrorException e) {
+            throw new IOException("cannot tell whether a rehash goes on; start the server with enable-debug-command "
+                    + "local: " + e.getMessage(), e);
+        }
+    }
+
+    private void conclude(RespConnection connection, long fresh, long before, long after) throws IOException {
+        long there = Long.parseLong(connection.call("DBSIZE"));
+        if (there != keys) {
+            context.faults.add(there + " keys instead of " + keys);
+            return;
+        }
+        double perKey = (double) (after - before) / keys;
+        context.measured.put("keys", keys);
+        context.measured.put("resident_fresh_bytes", fresh);
+        context.measured.put("resident_before_bytes", before);
+        context.measured.put("resident_after_bytes", after);
+        context.measured.put("resident_bytes_per_key", perKey);
+        context.measured.put("resident_bytes_per_key_from_fresh", (double) (after - fresh) / keys);
+        String limit = workload.get("limit-bytes-per-key");
+        if (limit != null && context.plan.configuration(context.run).server() == Server.VARVE) {
+            context.checks.add(Check.atMost("resident bytes per key", perKey, Double.parseDouble(limit)));
+            context.checks.add(Check.atMost("resident bytes that the warm-up took and a FLUSHALL did not give back",
+                    before - fresh, MAX_WARM_BYTES));
+        }
+    }
+}

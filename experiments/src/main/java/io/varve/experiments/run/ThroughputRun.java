@@ -1,0 +1,283 @@
+package io.varve.experiments.run;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.result.Cell;
+import io.varve.experiments.result.Middle;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.result.Turn;
+import io.varve.experiments.server.ProcessUsage;
+import io.varve.experiments.server.Target;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.ServerInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Servers take turns under redis-benchmark, never two at a time; what counts is the CPU time that each needs for an
+ * operation. Confined to the thread that does the run.
+ *
+ * <p>Throughput alone says little where the generator is the slower side; CPU time per operation does not depend on it. A
+ * ratio is made within a repetition, whose turns follow each other, so that a machine that is slower for a while is so
+ * for both.
+ */
+final class ThroughputRun {
+    private static final String TOUCH_AHEAD = "touch-ahead";
+    /** Of a turn of the warm-up. */
+    private static final double WARM_TURN_SECONDS = 1;
+    /** The first turns, before a rate is known. */
+    private static final int FIRST_REQUESTS = 20_000;
+    /** The JIT has settled when a round is no more than this cheaper than the one before. */
+    private static final double SETTLED = 0.97;
+    /** How many times the least warm-up is waited for that. */
+    private static final int MOST_WARMUPS = 3;
+    private static final double MAX_MISS_PERCENT = 0.1;
+    private static final double MAX_SET_EX_OVER_SET = 1.10;
+
+    /** Who takes turns: a server, and how its touch-ahead is set; null leaves it. */
+    private record Contestant(String name, Target target, @Nullable String touchAhead) {}
+
+    private record Point(ThroughputTest test, int pipeline) {}
+
+    private final RunContext context;
+    private final RedisBenchmark generator;
+    private final List<Contestant> contestants = new ArrayList<>();
+    private final @Nullable String rival;
+    private final @Nullable Contestant unbatched;
+    private final Map<String, String> workload;
+    private final Size size;
+    private final long keys;
+    private final int connections;
+    private final List<Point> points = new ArrayList<>();
+    private final List<Point> unbatchedPoints = new ArrayList<>();
+    private final Map<String, Double> rates = new HashMap<>();
+    private final List<Turn> turns = new ArrayList<>();
+
+    /** @param rival the server that the context's is compared with; null for none */
+    ThroughputRun(RunContext context, @Nullable Target rival, RedisBenchmark generator) {
+        this.context = context;
+        this.generator = generator;
+        this.workload = context.plan.workload(context.run);
+        this.size = context.plan.size(context.run);
+        this.keys = context.plan.keys(context.run);
+        this.connections = Integer.parseInt(workload.getOrDefault("connections", "50"));
+        int valueBytes = Integer.parseInt(workload.getOrDefault("value-bytes", "16"));
+        addPoints(points, "tests", "pipelines", valueBytes);
+        addPoints(unbatchedPoints, "touch-ahead-tests", "touch-ahead-pipelines", valueBytes);
+        String ours = context.run.configuration();
+        boolean switched = !unbatchedPoints.isEmpty();
+        this.contestants.add(new Contestant(ours, context.target, switched ? "yes" : null));
+        this.rival = rival == null ? null : context.plan.rival().orElseThrow();
+        if (rival != null && this.rival != null) {
+            contestants.add(new Contestant(this.rival, rival, null));
+        }
+        this.unbatched = switched ? new Contestant(ours + " touch-ahead no", context.target, "no") : null;
+        context.load.putAll(workload);
+        context.load.put("keys", String.valueOf(keys));
+        context.load.put("repetitions", String.valueOf(size.repetitions()));
+        context.load.put("seconds", String.valueOf(size.seconds()));
+        context.load.put("server-cores", context.pinning.server().isEmpty() ? "not pinned" : context.pinning.server());
+        context.load.put("generator-cores", context.pinning.load().isEmpty() ? "not pinned" : context.pinning.load());
+    }
+
+    private void addPoints(List<Point> into, String tests, String pipelines, int valueBytes) {
+        for (String test : words(tests)) {
+            for (String pipeline : words(pipelines)) {
+                into.add(new Point(ThroughputTest.of(test, valueBytes), Integer.parseInt(pipeline)));
+            }
+        }
+    }
+
+    private List<String> words(String property) {
+        String text = workload.getOrDefault(property, "");
+        return text.isBlank() ? List.of() : Arrays.asList(text.split(" ", -1));
+    }
+
+    void measure() throws IOException {
+        SequentialLoad load = new SequentialLoad(points.getFirst().test().command());
+        context.phase("load", () -> load(load));
+        for (Contestant contestant : contestants) {
+            context.phase("warm up " + contestant.name(), () -> warmUp(contestant));
+        }
+        try (BufferedWriter csv = Files.newBufferedWriter(context.directory.resolve(RunFiles.THROUGHPUT_CSV))) {
+            csv.write(Turn.CSV_HEADER + "\n");
+            for (int repetition = 1; repetition <= size.repetitions(); repetition++) {
+                int number = repetition;
+                context.phase("load " + repetition, () -> load(load));
+                context.phase("repetition " + repetition, () -> repeat(number, csv));
+            }
+        }
+        if (!context.stop.isAsked() && !context.isFailed()) {
+            conclude();
+        }
+    }
+
+    private void load(SequentialLoad load) throws IOException {
+        for (Contestant contestant : contestants) {
+            load.send(contestant.target(), keys, context);
+        }
+    }
+
+    private void warmUp(Contestant contestant) throws IOException {
+        long start = System.nanoTime();
+        double before = Double.POSITIVE_INFINITY;
+        int rounds = 0;
+        while (!context.stop.isAsked()) {
+            double cost = round(contestant, points);
+            if (unbatched != null && contestant.name().equals(context.run.configuration())) {
+                cost += round(unbatched, unbatchedPoints);
+            }
+            rounds++;
+            double seconds = (System.nanoTime() - start) / 1e9;
+            if (seconds >= (double) size.warmupSeconds() * MOST_WARMUPS
+                    || seconds >= size.warmupSeconds() && cost >= before * SETTLED) {
+                context.measured.put("warmup_seconds " + contestant.name(), seconds);
+                context.measured.put("warmup_rounds " + contestant.name(), rounds);
+                return;
+            }
+            before = cost;
+        }
+    }
+
+    /** @return CPU time per operation, summed over the points */
+    private double round(Contestant contestant, List<Point> where) throws IOException {
+        double cost = 0;
+        for (Point point : where) {
+            cost += turn(0, contestant, point, WARM_TURN_SECONDS).cpuMicrosPerOp();
+        }
+        return cost;
+    }
+
+    private void repeat(int repetition, BufferedWriter csv) throws IOException {
+        for (Point point : points) {
+            List<Contestant> order = new ArrayList<>(contestants);
+            if (unbatched != null && unbatchedPoints.contains(point)) {
+                order.add(unbatched);
+            }
+            for (Contestant contestant : repetition % 2 == 1 ? order : order.reversed()) {
+                if (context.stop.isAsked() || context.isFailed()) {
+                    return;
+                }
+                Turn turn = turn(repetition, contestant, point, size.seconds());
+                turns.add(turn);
+                csv.write(turn.csv() + "\n");
+                csv.flush();
+            }
+        }
+    }
+
+    private Turn turn(int repetition, Contestant contestant, Point point, double seconds) throws IOException {
+        if (contestant.touchAhead() != null) {
+            try (RespConnection connection = connect(contestant)) {
+                connection.call("CONFIG", "SET", TOUCH_AHEAD, contestant.touchAhead());
+            }
+        }
+        String place = point.test().name() + " " + point.pipeline() + " " + contestant.name();
+        long requests = requests(rates.getOrDefault(place, 0.0) * seconds, connections * point.pipeline());
+        ServerInfo before = info(contestant);
+        long cpuBefore = ProcessUsage.cpuMicros(contestant.target());
+        long start = System.nanoTime();
+        RedisBenchmark.Result result = generator.run(contestant.target(), connections, point.pipeline(), keys, requests,
+                point.test().command(), context.stop);
+        long nanos = System.nanoTime() - start;
+        long cpuAfter = ProcessUsage.cpuMicros(contestant.target());
+        ServerInfo after = info(contestant);
+        rates.put(place, result.ops());
+        context.gauge.set(result.ops());
+        long errors = delta(before, after, "total_error_replies");
+        if (errors > 0) {
+            context.faults.add(place + ": " + errors + " error replies");
+        }
+        return new Turn(repetition, point.test().name(), point.pipeline(), contestant.name(), requests, result.ops(),
+                Turn.cpuPerOperation(cpuBefore, cpuAfter, requests), (cpuAfter - cpuBefore) * 1e5 / nanos,
+                point.test().reads() ? hitPercent(before, after) : Double.NaN, result.p50Millis(), result.p99Millis());
+    }
+
+    /** As many as that, rounded up to what all connections send at once: redis-benchmark then sends exactly so many. */
+    static long requests(double wanted, int atOnce) {
+        long least = wanted > 0 ? (long) Math.ceil(wanted) : FIRST_REQUESTS;
+        return Math.max(1, (least + atOnce - 1) / atOnce) * atOnce;
+    }
+
+    static double hitPercent(ServerInfo before, ServerInfo after) {
+        long hits = delta(before, after, "keyspace_hits");
+        long misses = delta(before, after, "keyspace_misses");
+        return hits + misses == 0 ? Double.NaN : 100.0 * hits / (hits + misses);
+    }
+
+    private static long delta(ServerInfo before, ServerInfo after, String field) {
+        return after.number(field).orElse(0) - before.number(field).orElse(0);
+    }
+
+    private static RespConnection connect(Contestant contestant) throws IOException {
+        return new RespConnection(contestant.target().host(), contestant.target().port());
+    }
+
+    private static ServerInfo info(Contestant contestant) throws IOException {
+        try (RespConnection connection = connect(contestant)) {
+            return ServerInfo.parse(connection.call("INFO"));
+        }
+    }
+
+    private void conclude() {
+        context.gauge.set(0);
+        context.cells.addAll(Cell.of(turns, rival, targets()));
+        for (Cell cell : context.cells) {
+            if (cell.target() != null && cell.ratio() != null) {
+                context.checks.add(Check.atMost(cell.title() + ": CPU per operation, share of " + rival + "'s",
+                        cell.ratio().median(), cell.target()));
+            }
+        }
+        double worst = context.cells.stream().map(Cell::hitPercent).filter(java.util.Objects::nonNull)
+                .mapToDouble(Double::doubleValue).min().orElse(100);
+        context.checks.add(Check.atMost("reads that missed, at the most, %", 100 - worst, MAX_MISS_PERCENT));
+        String ours = context.run.configuration();
+        for (Point point : points) {
+            if (point.test().name().equals("SET-EX")) {
+                List<Double> ratios = Cell.ratios(of("SET-EX", point.pipeline(), ours),
+                        of("SET", point.pipeline(), ours));
+                if (!ratios.isEmpty()) {
+                    context.checks.add(Check.atMost("SET-EX over SET, pipeline " + point.pipeline()
+                            + ": CPU per operation", Middle.of(ratios).median(), MAX_SET_EX_OVER_SET));
+                }
+            }
+        }
+        if (unbatched != null) {
+            for (Point point : unbatchedPoints) {
+                List<Double> ratios = Cell.ratios(of(point.test().name(), point.pipeline(), ours),
+                        of(point.test().name(), point.pipeline(), unbatched.name()));
+                if (!ratios.isEmpty()) {
+                    context.measured.put("cpu_touch_ahead_yes_over_no " + point.test().name() + " "
+                            + point.pipeline(), Middle.of(ratios).median());
+                }
+            }
+        }
+    }
+
+    private List<Turn> of(String test, int pipeline, String contestant) {
+        return turns.stream().filter(turn -> turn.test().equals(test) && turn.pipeline() == pipeline
+                && turn.contestant().equals(contestant)).toList();
+    }
+
+    /** From {@code limit-SET: "1.00 0.58 0.33"}, a number for each pipeline. */
+    private Map<String, Double> targets() {
+        Map<String, Double> targets = new LinkedHashMap<>();
+        List<String> pipelines = words("pipelines");
+        for (String test : words("tests")) {
+            List<String> limits = words("limit-" + test);
+            for (int i = 0; i < Math.min(limits.size(), pipelines.size()); i++) {
+                targets.put(test + ", pipeline " + pipelines.get(i), Double.valueOf(limits.get(i)));
+            }
+        }
+        return targets;
+    }
+}

@@ -1,0 +1,39 @@
+package io.varve.experiments.run;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A command under test. Immutable.
+ *
+ * @param name    in the experiment's file
+ * @param command for redis-benchmark
+ * @param reads   whether it is to find its key
+ */
+record ThroughputTest(String name, List<String> command, boolean reads) {
+    private static final String KEY = "key:" + SequentialLoad.PLACE;
+    private static final int FIELDS = 10;
+
+    /** @param valueBytes of the string, or of the whole record */
+    static ThroughputTest of(String name, int valueBytes) {
+        String value = "x".repeat(valueBytes);
+        return switch (name) {
+            case "SET" -> new ThroughputTest(name, List.of("SET", KEY, value), false);
+            case "GET" -> new ThroughputTest(name, List.of("GET", KEY), true);
+            case "SET-EX" -> new ThroughputTest(name, List.of("SET", KEY, value, "EX", "60"), false);
+            case "HSET" -> new ThroughputTest(name, hset(valueBytes / FIELDS), false);
+            case "HGETALL" -> new ThroughputTest(name, List.of("HGETALL", KEY), true);
+            default -> throw new IllegalArgumentException("test '" + name
+                    + "': allowed are SET, GET, SET-EX, HSET, HGETALL");
+        };
+    }
+
+    private static List<String> hset(int fieldBytes) {
+        List<String> words = new ArrayList<>(List.of("HSET", KEY));
+        for (int field = 0; field < FIELDS; field++) {
+            words.add("field" + field);
+            words.add("x".repeat(fieldBytes));
+        }
+        return words;
+    }
+}

@@ -1,0 +1,52 @@
+package io.varve.experiments.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What a process has used, as Linux counts it in {@code /proc}. Stateless. */
+public final class ProcessUsage {
+    /** Linux gives times to programs in hundredths of a second, whatever its own clock is. */
+    private static final long MICROS_PER_TICK = 10_000;
+    /** Fields of {@code /proc/PID/stat}, counted from the one after the name, which may hold spaces and parentheses. */
+    private static final int USER_TICKS = 11;
+    private static final int SYSTEM_TICKS = 12;
+    private static final String RESIDENT = "VmRSS:";
+
+    private ProcessUsage() {}
+
+    /** CPU time of all threads, user and system, in microseconds; a step is 10 ms. */
+    public static long cpuMicros(Target target) throws IOException {
+        return cpuMicros(read(target, "stat"));
+    }
+
+    static long cpuMicros(String stat) {
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split("\\s+", -1);
+        if (fields.length <= SYSTEM_TICKS) {
+            throw new IllegalArgumentException("/proc/PID/stat: " + fields.length + " fields after the name");
+        }
+        return (Long.parseLong(fields[USER_TICKS]) + Long.parseLong(fields[SYSTEM_TICKS])) * MICROS_PER_TICK;
+    }
+
+    /** Resident bytes. */
+    public static long residentBytes(Target target) throws IOException {
+        return residentBytes(read(target, "status"));
+    }
+
+    static long residentBytes(String status) {
+        String line = status.lines().filter(each -> each.startsWith(RESIDENT)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("/proc/PID/status: no " + RESIDENT));
+        return Long.parseLong(line.substring(RESIDENT.length()).replace("kB", "").strip()) << 10;
+    }
+
+    private static String read(Target target, String file) throws IOException {
+        long pid = target.pid().orElseThrow(() -> new IOException(
+                "the server at " + target.host() + ":" + target.port()
+                        + " is not ours: its process cannot be measured"));
+        Path path = Path.of("/proc", String.valueOf(pid), file);
+        if (!Files.isReadable(path)) {
+            throw new IOException(path + " cannot be read: CPU time and resident memory are measured on Linux alone");
+        }
+        return Files.readString(path);
+    }
+}
