@@ -29,6 +29,9 @@ final class MemoryPerKeyRun {
     /** What a JVM may have taken for code, classes and heap while it warmed up. */
     private static final double MAX_WARM_BYTES = 128 << 20;
 
+    /** A key: more, and the warm-up's memory had not come back. */
+    private static final double MAX_HIDDEN_BYTES = 1;
+
     private final RunContext context;
     private final Map<String, String> workload;
     private final int keys;
@@ -54,6 +57,7 @@ final class MemoryPerKeyRun {
 
     void measure() throws IOException {
         long[] resident = new long[3];
+        long[] used = new long[1];
         try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
             context.phase("start", () -> resident[0] = settled());
             context.phase("warm up", () -> fill(connection));
@@ -61,6 +65,7 @@ final class MemoryPerKeyRun {
                 awaitRehash(connection);
                 connection.call("FLUSHALL");
                 resident[1] = settled();
+                used[0] = usedMemory(connection);
             });
             context.phase("fill", () -> fill(connection));
             context.phase("rehash", () -> {
@@ -68,7 +73,7 @@ final class MemoryPerKeyRun {
                 resident[2] = settled();
             });
             if (!context.stop.isAsked() && !context.isFailed()) {
-                conclude(connection, resident[0], resident[1], resident[2]);
+                conclude(connection, resident[0], resident[1], resident[2], used[0]);
             }
         }
     }
@@ -150,7 +155,12 @@ final class MemoryPerKeyRun {
         }
     }
 
-    private void conclude(RespConnection connection, long fresh, long before, long after) throws IOException {
+    private static long usedMemory(RespConnection connection) throws IOException {
+        return ServerInfo.parse(connection.call("INFO", "memory")).number("used_memory").orElse(0);
+    }
+
+    private void conclude(RespConnection connection, long fresh, long before, long after, long usedBefore)
+            throws IOException {
         long there = Long.parseLong(connection.call("DBSIZE"));
         if (there != keys) {
             context.faults.add(there + " keys instead of " + keys);
@@ -163,6 +173,11 @@ final class MemoryPerKeyRun {
         context.measured.put("resident_after_bytes", after);
         context.measured.put("resident_bytes_per_key", perKey);
         context.measured.put("resident_bytes_per_key_from_fresh", (double) (after - fresh) / keys);
+        double usedPerKey = (double) (usedMemory(connection) - usedBefore) / keys;
+        context.measured.put("used_memory_bytes_per_key", usedPerKey);
+        // Pages that the process kept from the warm-up and fills again are not in the difference: then it says too little.
+        context.checks.add(Check.atMost("used_memory a key that the resident bytes a key do not show",
+                usedPerKey - perKey, MAX_HIDDEN_BYTES));
         String limit = workload.get("limit-bytes-per-key");
         if (limit != null && context.plan.configuration(context.run).server() == Server.VARVE) {
             context.checks.add(Check.atMost("resident bytes per key", perKey, Double.parseDouble(limit)));

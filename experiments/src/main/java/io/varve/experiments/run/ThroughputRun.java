@@ -46,7 +46,7 @@ final class ThroughputRun {
     /** Who takes turns: a server, and how its touch-ahead is set; null leaves it. */
     private record Contestant(String name, Target target, @Nullable String touchAhead) {}
 
-    private record Point(ThroughputTest test, int pipeline) {}
+    private record Point(MeasuredCommand test, int pipeline) {}
 
     private final RunContext context;
     private final RedisBenchmark generator;
@@ -92,7 +92,7 @@ final class ThroughputRun {
     private void addPoints(List<Point> into, String tests, String pipelines, int valueBytes) {
         for (String test : words(tests)) {
             for (String pipeline : words(pipelines)) {
-                into.add(new Point(ThroughputTest.of(test, valueBytes), Integer.parseInt(pipeline)));
+                into.add(new Point(MeasuredCommand.of(test, valueBytes), Integer.parseInt(pipeline)));
             }
         }
     }

@@ -55,7 +55,7 @@ final class GeneratorTest {
 
     @Test
     void theLoadSendsTheGeneratorsCommandForEachKey() {
-        SequentialLoad load = new SequentialLoad(ThroughputTest.of("SET", 3).command());
+        SequentialLoad load = new SequentialLoad(MeasuredCommand.of("SET", 3).command());
         assertThat(new String(load.encoded(42), StandardCharsets.US_ASCII))
                 .isEqualTo("*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000042\r\n$3\r\nxxx\r\n");
         assertThatThrownBy(() -> new SequentialLoad(List.of("PING"))).hasMessageContaining("PING");
@@ -63,12 +63,12 @@ final class GeneratorTest {
 
     @Test
     void theRecordOfAHashHasTenFieldsOfItsBytesTogether() {
-        List<String> words = ThroughputTest.of("HSET", 1000).command();
+        List<String> words = MeasuredCommand.of("HSET", 1000).command();
         assertThat(words).hasSize(2 + 2 * 10);
         assertThat(words.stream().filter(word -> word.startsWith("x")).mapToInt(String::length).sum())
                 .isEqualTo(1000);
-        assertThat(ThroughputTest.of("SET-EX", 16).command()).endsWith("EX", "60");
-        assertThat(ThroughputTest.of("HGETALL", 1000).reads()).isTrue();
-        assertThatThrownBy(() -> ThroughputTest.of("LPUSH", 1)).hasMessageContaining("SET, GET");
+        assertThat(MeasuredCommand.of("SET-EX", 16).command()).endsWith("EX", "60");
+        assertThat(MeasuredCommand.of("HGETALL", 1000).reads()).isTrue();
+        assertThatThrownBy(() -> MeasuredCommand.of("LPUSH", 1)).hasMessageContaining("SET, GET");
     }
 }

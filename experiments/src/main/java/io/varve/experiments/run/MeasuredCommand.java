@@ -10,19 +10,19 @@ import java.util.List;
  * @param command for redis-benchmark
  * @param reads   whether it is to find its key
  */
-record ThroughputTest(String name, List<String> command, boolean reads) {
+record MeasuredCommand(String name, List<String> command, boolean reads) {
     private static final String KEY = "key:" + SequentialLoad.PLACE;
     private static final int FIELDS = 10;
 
     /** @param valueBytes of the string, or of the whole record */
-    static ThroughputTest of(String name, int valueBytes) {
+    static MeasuredCommand of(String name, int valueBytes) {
         String value = "x".repeat(valueBytes);
         return switch (name) {
-            case "SET" -> new ThroughputTest(name, List.of("SET", KEY, value), false);
-            case "GET" -> new ThroughputTest(name, List.of("GET", KEY), true);
-            case "SET-EX" -> new ThroughputTest(name, List.of("SET", KEY, value, "EX", "60"), false);
-            case "HSET" -> new ThroughputTest(name, hset(valueBytes / FIELDS), false);
-            case "HGETALL" -> new ThroughputTest(name, List.of("HGETALL", KEY), true);
+            case "SET" -> new MeasuredCommand(name, List.of("SET", KEY, value), false);
+            case "GET" -> new MeasuredCommand(name, List.of("GET", KEY), true);
+            case "SET-EX" -> new MeasuredCommand(name, List.of("SET", KEY, value, "EX", "60"), false);
+            case "HSET" -> new MeasuredCommand(name, hset(valueBytes / FIELDS), false);
+            case "HGETALL" -> new MeasuredCommand(name, List.of("HGETALL", KEY), true);
             default -> throw new IllegalArgumentException("test '" + name
                     + "': allowed are SET, GET, SET-EX, HSET, HGETALL");
         };
