@@ -100,7 +100,7 @@ final class ResultTest {
     private static RunRecord checked(String configuration, Check... checks) {
         return new RunRecord(new RunSpec("a", "quick", List.of(3), 4, configuration), configuration, Outcome.OK,
                 List.of(), "", "e", "quick", "", 1, "", "", Map.of(), Map.of(), Map.of(), List.of(), Map.of(),
-                List.of(checks));
+                List.of(checks), List.of());
     }
 
     @Test
