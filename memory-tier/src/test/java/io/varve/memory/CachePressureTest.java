@@ -7,6 +7,8 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ValueRun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -245,6 +247,31 @@ final class CachePressureTest {
             fixture.maintainFully();
             assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(2 * MIB);
             assertThat(fixture.cache.size(0)).isGreaterThan(5000);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** Nobody waits for maintenance: who writes next makes the room, also by moving what may not go. */
+    @ParameterizedTest
+    @EnumSource(value = EvictionPolicy.class, names = "NOEVICTION", mode = EnumSource.Mode.EXCLUDE)
+    void aLoweredLimitLeavesRoomForTheNextWrite(EvictionPolicy policy) {
+        try (CacheFixture fixture = open(policy, 8 * MIB)) {
+            for (int i = 0; i < 50_000; i++) {
+                write(fixture, i, 100, i % 4 == 0 ? Item.NEVER : ticker.wallMillis() + 1_000_000 + i);
+            }
+            for (int round = 0; round < 20; round++) {
+                fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(4 * MIB));
+                assertThat(fixture.cache.admit(1000)).as("room in round %s", round).isTrue();
+                fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(8 * MIB));
+                for (int i = 0; i < 20_000; i++) {
+                    write(fixture, 50_000 + i, 100, ticker.wallMillis() + 1_000_000);
+                }
+            }
+            if (policy.onlyVolatile()) {
+                for (int i = 0; i < 50_000; i += 4) {
+                    assertThat(fixture.get(0, key(i))).as("lasting key %s", i).isNotNull();
+                }
+            }
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }

@@ -94,14 +94,36 @@ public final class SegmentPool implements AutoCloseable {
      * @return its id, or {@link #NONE} if budget or address space are used up
      */
     public int acquire(int extentBytes) {
-        while (budget.leftBytes() >= 0) {
-            int id = tryAcquire(extentBytes);
+        while (true) {
+            long missing = -budget.leftBytes();
+            int id = missing > 0 ? NONE : tryAcquire(extentBytes);
             // What is free may be many small extents: they have to go before a larger one fits.
-            if (id != NONE || giveBack(extentBytes) == 0) {
+            if (id != NONE || giveBack(Math.max(missing, extentBytes)) == 0) {
                 return id;
             }
         }
-        return NONE;
+    }
+
+    /**
+     * As {@link #acquire}, for a cleaner to move items to: where the budget is used up (the limit was lowered below what is
+     * held), it is exceeded, because the segment that is being cleaned comes back for it.
+     */
+    public int acquireForCleaning(int extentBytes) {
+        int id = acquire(extentBytes);
+        if (id != NONE) {
+            return id;
+        }
+        synchronized (this) {
+            if (closed || bareCount == 0 && nextFresh == maxSegments) {
+                return NONE;
+            }
+            budget.charge(extentBytes);
+            id = bareCount > 0 ? bare[--bareCount] : fresh();
+            inUse++;
+            segments[id].extentBytes(extentBytes);
+            chargedBytes += extentBytes;
+        }
+        return id;
     }
 
     private int tryAcquire(int wantedBytes) {

@@ -66,26 +66,27 @@ public final class Segments {
      * @throws CacheFullException if no head has room and the pool gives no segment; nothing has changed then
      */
     public long append(int size, int lifetimeClass, long nowMillis) {
-        long location = place(size, lifetimeClass, nowMillis);
+        long location = place(size, lifetimeClass, nowMillis, false);
         bytesWritten += size;
         return location;
     }
 
     /**
-     * As {@link #append}, for an item that a cleaner moves: it does not count as written.
+     * As {@link #append}, for an item that a cleaner moves: it does not count as written, and a limit that was lowered below
+     * what is held does not keep it from moving.
      */
     public long appendMoved(int size, int lifetimeClass, long nowMillis) {
-        return place(size, lifetimeClass, nowMillis);
+        return place(size, lifetimeClass, nowMillis, true);
     }
 
-    private long place(int size, int lifetimeClass, long nowMillis) {
+    private long place(int size, int lifetimeClass, long nowMillis, boolean moved) {
         if (size <= 0 || size > segmentBytes) {
             throw new IllegalArgumentException("An item of " + size + " bytes is in no segment of " + segmentBytes);
         }
         int headClass = heads.servedBy(lifetimeClass, usedBytes);
         Segment head = heads.get(headClass);
         if (head == null || !head.hasRoom(size)) {
-            head = renewHead(headClass, size, nowMillis);
+            head = renewHead(headClass, size, nowMillis, moved);
         }
         if (head.lifetimeClass() != lifetimeClass) {
             heads.countThroughDefault(lifetimeClass, size);
@@ -97,8 +98,9 @@ public final class Segments {
         return Location.of(head.id(), offset);
     }
 
-    private Segment renewHead(int headClass, int size, long nowMillis) {
-        int id = pool.acquire(heads.extentBytes(size, usedBytes));
+    private Segment renewHead(int headClass, int size, long nowMillis, boolean moved) {
+        int extentBytes = heads.extentBytes(size, usedBytes);
+        int id = moved ? pool.acquireForCleaning(extentBytes) : pool.acquire(extentBytes);
         if (id == SegmentPool.NONE) {
             return headWithRoom(size);
         }

@@ -113,9 +113,22 @@ class SegmentPoolTest {
         for (int id = 0; id < 10; id++) {
             pool.free(id);
         }
+        budget.limit(15 * SIZE);
+        assertThat(pool.trim()).as("no more than limit and use want it, at once").isEqualTo(10L * SIZE);
         budget.limit(5 * SIZE);
         assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
-        assertThat(pool.trim()).isEqualTo(10L * SIZE);
+        assertThat(pool.acquireForCleaning(SIZE)).as("moves go on").isNotEqualTo(SegmentPool.NONE);
+        assertThat(budget.chargedBytes()).isEqualTo(11L * SIZE).isEqualTo(pool.bytes());
+    }
+
+    @Test
+    void whatIsFreeBeyondALoweredLimitGoesBeforeOneIsHandedOut() {
+        take(20);
+        free(10);
+        budget.limit(12 * SIZE);
+        assertThat(pool.acquire(SIZE)).isNotEqualTo(SegmentPool.NONE);
+        assertThat(budget.chargedBytes()).isEqualTo(12L * SIZE).isEqualTo(pool.bytes());
+        budget.limit(10 * SIZE);
         assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
         assertThat(pool.segmentsFree()).isZero();
     }
