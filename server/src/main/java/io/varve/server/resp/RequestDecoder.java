@@ -362,12 +362,9 @@ public final class RequestDecoder {
     }
 
     private int unusualLine(long start, int available, int from, String tooLong) {
-        int i = Math.max(scanned, from + 1);
-        while (i < available && Memory.getByte(start + i) != '\r') {
-            i++;
-        }
+        int i = endOfLine(start, Math.max(scanned, from + 1), available, '\r');
         scanned = i;
-        if (i >= available) {
+        if (i >= available || Memory.getByte(start + i) == 0) {
             if (available - from > MAX_LINE_BYTES) {
                 fail(tooLong);
             }
@@ -384,13 +381,26 @@ public final class RequestDecoder {
         return 0;
     }
 
-    private int inline(long start, int available, RequestSink sink) {
-        int i = scanned;
-        while (i < available && Memory.getByte(start + i) != '\n') {
+    /**
+     * Where a line ends, or the NUL in front of its end: Redis searches lines as C strings, so that none is seen to end
+     * behind a NUL, and the input grows until it is too long.
+     */
+    private static int endOfLine(long start, int from, int available, char end) {
+        int i = from;
+        while (i < available) {
+            byte b = Memory.getByte(start + i);
+            if (b == end || b == 0) {
+                break;
+            }
             i++;
         }
+        return i;
+    }
+
+    private int inline(long start, int available, RequestSink sink) {
+        int i = endOfLine(start, scanned, available, '\n');
         scanned = i;
-        if (i >= available) {
+        if (i >= available || Memory.getByte(start + i) == 0) {
             if (available > MAX_LINE_BYTES) {
                 fail("too big inline request");
             }
