@@ -4,6 +4,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -11,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -71,6 +76,70 @@ class ConnectionTest {
             client.send("PING\r\n" + input.replace("_", "\r\n"));
             assertThat(client.readToEnd()).isEqualTo("+PONG\r\n-ERR Protocol error: " + error + "\r\n");
             assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"_0|too big inline request", "ping0_|too big inline request",
+            "echo \"a0b_|too big inline request", "*10_|too big mbulk count string",
+            "*1_$40_PING_|too big bulk count string"})
+    void noLineEndsBehindANul(String input, String error) throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            client.send("ECHO \"a\\x00b\"\r\n" + input.replace("0", "\0").replace("_", "\r\n"));
+            assertThat(client.read(9)).isEqualTo("$3\r\na\0b\r\n");
+            client.send("\r\nPING\r\n" + "x".repeat(64 << 10));
+            assertThat(client.readToEnd()).isEqualTo("-ERR Protocol error: " + error + "\r\n");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"POST / HTTP/1.1_host: x__SET pwn 1_", "post_PING_", "Host: x_PING_", "HOST:_PING_",
+            "*2_$4_pOsT_$1_x_PING_", "*1_$6_host:0_PING_", "\"pos\\x74\"_PING_"})
+    void httpEndsTheConnectionWithoutAReply(String input) throws IOException {
+        try (RawClient other = new RawClient(server.port());
+                RawClient client = new RawClient(server.port())) {
+            // A NUL ends a command's name.
+            client.send("PING\r\n" + input.replace("host:0", "host:\0").replace("_", "\r\n"));
+            assertThat(client.readToEnd()).isEmpty();
+            assertThat(other.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @Test
+    void httpEndsTheConnectionOfOneWhoHasNotAuthenticatedToo() throws IOException {
+        try (VarveServer locked = start(config.with("requirepass", "secret"));
+                RawClient client = new RawClient(locked.port())) {
+            assertThat(client.send("POST / HTTP/1.1\r\nAUTH secret\r\n").readToEnd()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"host", "host:x", "posts", "GET / HTTP/1.1", "HEAD"})
+    void whatOnlyLooksLikeHttpIsACommand(String line) throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.send(line + "\r\n").reply()).startsWith("-ERR ");
+            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @Test
+    void httpIsToldOnceInTheLogWithoutWhatWasSent() throws IOException {
+        Logger logger = (Logger) LoggerFactory.getLogger("io.varve.server.command.CrossProtocolGuard");
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            for (int i = 0; i < 3; i++) {
+                try (RawClient client = new RawClient(server.port())) {
+                    assertThat(client.send("POST /secret HTTP/1.1\r\n").readToEnd()).isEmpty();
+                }
+            }
+            assertThat(log.list).singleElement().satisfies(event -> {
+                assertThat(event.getLevel()).isEqualTo(Level.WARN);
+                assertThat(event.getFormattedMessage()).startsWith("Connection 127.0.0.1:").doesNotContain("secret");
+            });
+        } finally {
+            logger.detachAppender(log);
         }
     }
 

@@ -150,6 +150,12 @@ public final class Client {
         closing = true;
     }
 
+    /** Closes at once: no further command is executed, and what was not written is dropped. */
+    void abort() {
+        closing = true;
+        connection.kill();
+    }
+
     /** Whether another client has killed it. */
     public boolean killed() {
         return killed;

@@ -181,6 +181,13 @@ public final class Dispatcher {
         long errors = reply.errors();
         ran = false;
         failed = false;
+        if (spec == null && isHttp(batch, command)) {
+            // As in Redis nothing is replied, not even to the commands in front of it.
+            reply.rollback(0);
+            server.crossProtocolGuard().warn(client, session.now());
+            client.abort();
+            return;
+        }
         if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))) {
             reply.error(refusal(batch, command, spec));
@@ -204,6 +211,11 @@ public final class Dispatcher {
         if (client.replyMode() != Client.ReplyMode.ON) {
             leaveOut(client, reply, mark);
         }
+    }
+
+    private static boolean isHttp(Batch batch, int command) {
+        int name = batch.firstArgument(command);
+        return CrossProtocolGuard.recognizes(batch.address(name), batch.length(name));
     }
 
     private void runLocked(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {

@@ -31,6 +31,7 @@ public final class ServerContext implements InfoSource {
     private final SlowLog slowLog = new SlowLog();
     private final LatencyMonitor latencies = new LatencyMonitor();
     private final ErrorCounts errors = new ErrorCounts();
+    private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
     private final ArgumentMemory argumentMemory = ArgumentMemory.ofHeap();
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
@@ -76,6 +77,10 @@ public final class ServerContext implements InfoSource {
     /** What giant requests may take of the heap. */
     public ArgumentMemory argumentMemory() {
         return argumentMemory;
+    }
+
+    CrossProtocolGuard crossProtocolGuard() {
+        return crossProtocolGuard;
     }
 
     public Clients clients() {
