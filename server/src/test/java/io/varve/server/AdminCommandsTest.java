@@ -15,6 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -84,9 +86,11 @@ class AdminCommandsTest {
                 + " 'hz') - argument must be between 1 and 500 inclusive");
         assertThat(ask("CONFIG SET timeout 8 port 1")).isEqualTo("-ERR CONFIG SET failed (possibly related to argument"
                 + " 'port') - can't set immutable config");
+        assertThat(ask("CONFIG SET maxclients 0")).endsWith("argument must be between 1 and 4294967295 inclusive");
+        assertThat(ask("CONFIG SET enable-debug-command yes")).endsWith("can't set immutable config");
         assertThat(ask("CONFIG SET timeout 8 timeout 9")).contains("duplicate parameter");
         assertThat(ask("CONFIG SET timeout 8 nosuch 1")).contains("'nosuch'");
-        assertThat(ask("CONFIG SET timeout 8 hz")).startsWith("-ERR wrong number of arguments");
+        assertThat(ask("CONFIG SET timeout 8 hz")).isEqualTo("-ERR syntax error");
         assertThat(ask("CONFIG GET timeout hz")).isEqualTo("*4 $2 hz $2 20 $7 timeout $1 7");
         assertThat(ask("CONFIG SET maxmemory 32mb maxmemory-policy allkeys-lru")).isEqualTo("+OK");
         assertThat(ask("CONFIG GET maxmemory")).isEqualTo("*2 $9 maxmemory $8 33554432");
@@ -303,6 +307,46 @@ class AdminCommandsTest {
         assertThat(ask("LATENCY LATEST")).isEqualTo("*0");
         assertThat(ask("SLOWLOG RESET")).isEqualTo("+OK");
         assertThat(ask("SLOWLOG LEN")).isEqualTo(":0");
+    }
+
+    /** The lines that are not indented, as Redis has them: of the subcommands that are there, in its order. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '=', value = {
+            "MEMORY=DOCTOR;MALLOC-STATS;PURGE;STATS;USAGE <key> [SAMPLES <count>]",
+            "CLIENT=GETNAME;ID;INFO;KILL <ip:port>;KILL <option> <value> [<option> <value> [...]];LIST [options ...];"
+                    + "REPLY (ON|OFF|SKIP);SETNAME <name>;SETINFO <option> <value>;NO-EVICT (ON|OFF);NO-TOUCH (ON|OFF)",
+            "COMMAND=(no subcommand);COUNT;LIST;INFO [<command-name> ...];DOCS [<command-name> ...];"
+                    + "GETKEYS <full-command>;GETKEYSANDFLAGS <full-command>",
+            "CONFIG=GET <pattern>;SET <directive> <value>;RESETSTAT;REWRITE",
+            "LATENCY=DOCTOR;GRAPH <event>;HISTORY <event>;LATEST;RESET [<event> ...];HISTOGRAM [COMMAND ...]",
+            "SLOWLOG=GET [<count>];LEN;RESET", "OBJECT=ENCODING <key>;FREQ <key>;IDLETIME <key>;REFCOUNT <key>",
+            "DEBUG=OBJECT <key>;SET-ACTIVE-EXPIRE <0|1>;SLEEP <seconds>"})
+    void helpNamesWhatThereIsAsRedisDoes(String container, String usages) throws IOException {
+        List<String> lines = client.command(container, "HELP").lines().skip(2)
+                .map(line -> line.substring(1)).filter(line -> !line.startsWith(" ")).toList();
+        assertThat(String.join(";", lines)).isEqualTo(usages + ";HELP");
+    }
+
+    @Test
+    void debugIsForWhoeverTheSettingAllows() throws IOException {
+        String refused = "-ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\","
+                + " you can run it from a local connection, otherwise you need to set this option in the"
+                + " configuration file, and then restart the server.\r\n";
+        assertThat(ask("CONFIG GET enable-debug-command")).endsWith("$5 local");
+        assertThat(ask("DEBUG SLEEP 0")).isEqualTo("+OK");
+        try (VarveServer closed = start(config.with("enable-debug-command", "no"));
+                RawClient other = connect(closed)) {
+            assertThat(other.command("DEBUG", "SLEEP", "0")).isEqualTo(refused);
+            assertThat(other.command("DEBUG", "SLEEP")).isEqualTo(refused);
+            assertThat(other.command("DEBUG", "HELP")).isEqualTo(refused);
+            assertThat(other.command("DEBUG", "nosuch")).isEqualTo(refused);
+            assertThat(other.command("DEBUG"))
+                    .isEqualTo("-ERR wrong number of arguments for 'debug' command\r\n");
+        }
+        try (VarveServer open = start(config.with("enable-debug-command", "yes"));
+                RawClient other = connect(open)) {
+            assertThat(other.command("DEBUG", "SLEEP", "0")).isEqualTo("+OK\r\n");
+        }
     }
 
     @Test

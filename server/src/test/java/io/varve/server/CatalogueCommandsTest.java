@@ -54,7 +54,9 @@ class CatalogueCommandsTest {
                 + " $9 find_keys *4 $4 type $5 range $4 spec *6 $7 lastkey :0 $7 keystep :1 $5 limit :0 *0"
                 + " $-1"
                 + " *10 $10 config|get :-3 *4 +admin +noscript +loading +stale :0 :0 :0"
-                + " *3 +@admin +@dangerous +@slow *0 *0 *0");
+                + " *3 +@admin +@slow +@dangerous *0 *0 *0");
+        assertThat(ask(2, "COMMAND INFO client|kill"))
+                .contains(" *4 +@admin +@slow +@dangerous +@connection ");
     }
 
     @Test
@@ -96,7 +98,9 @@ class CatalogueCommandsTest {
             "COMMAND GETKEYS get a; *1 $1 a", "COMMAND GETKEYS MSET a 1 b 2; *2 $1 a $1 b",
             "COMMAND GETKEYS object freq k; *1 $1 k", "COMMAND GETKEYSANDFLAGS copy a b; "
                     + "*2 *2 $1 a *2 +RO +access *2 $1 b *2 +OW +update",
-            "COMMAND GETKEYSANDFLAGS set a b; *1 *2 $1 a *3 +RW +access +update",
+            "COMMAND GETKEYSANDFLAGS set a b; *1 *2 $1 a *2 +OW +update",
+            "COMMAND GETKEYSANDFLAGS set a get ex 5; *1 *2 $1 a *2 +OW +update",
+            "COMMAND GETKEYSANDFLAGS set a b Get; *1 *2 $1 a *3 +RW +access +update",
             "COMMAND GETKEYS config get x; -ERR The command has no key arguments",
             "COMMAND GETKEYS get a b c; -ERR Invalid number of arguments specified for command",
             "COMMAND GETKEYS object nosuch k; -ERR Invalid command specified",

@@ -260,13 +260,7 @@ final class CatalogueCommands {
         }
         reply.array(2);
         reply.bulk(arguments.argumentAddress(index), arguments.argumentLength(index));
-        List<String> flags = List.of();
-        for (KeyUse use : spec.keyUses()) {
-            if (use.covers(index, arguments.argumentCount())) {
-                flags = use.flags();
-            }
-        }
-        flags(reply, flags.stream().filter(flag -> !flag.equals(KeyUse.VARIABLE)).toList());
+        flags(reply, spec.keyFlags(arguments, index));
     }
 
     /** The command in COMMAND GETKEYS. Confined to the event loop. */
@@ -288,14 +282,14 @@ final class CatalogueCommands {
     }
 
     private static void help(Invocation call) {
-        HelpText.reply(call.reply(), "COMMAND", "(without a subcommand)", "    Arity, flags and keys of every command.",
-                "COUNT", "    The number of commands.", "DOCS [<command> ...]",
-                "    What the named commands are for; without names, all of them.",
-                "GETKEYS <command> [<arg> ...]", "    The keys among the arguments of a whole command.",
-                "GETKEYSANDFLAGS <command> [<arg> ...]", "    These keys, each with what is done to it.",
-                "INFO [<command> ...]",
+        HelpText.reply(call.reply(), "COMMAND", "(no subcommand)", "    Arity, flags and keys of every command.",
+                "COUNT",
+                "    The number of commands.", "LIST",
+                "    The names of all commands, or with FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <glob>)",
+                "    of those that pass the filter.", "INFO [<command-name> ...]",
                 "    Arity, flags and keys of the named commands; without names, of all of them.",
-                "LIST [FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <glob>)]",
-                "    The names of all commands, or of those that pass the filter.");
+                "DOCS [<command-name> ...]", "    What the named commands are for; without names, all of them.",
+                "GETKEYS <full-command>", "    The keys among the arguments of a whole command.",
+                "GETKEYSANDFLAGS <full-command>", "    These keys, each with what is done to it.");
     }
 }

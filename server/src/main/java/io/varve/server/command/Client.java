@@ -1,5 +1,7 @@
 package io.varve.server.command;
 
+import java.net.InetAddress;
+
 /**
  * The state of one connection: who it is and how it is to be answered. Single-writer its event loop, many readers
  * (CLIENT LIST): the fields are volatile where a stale value would be wrong, plain where it would only be late.
@@ -55,6 +57,16 @@ public final class Client {
     /** {@code ip:port} of the other side. */
     public String address() {
         return address;
+    }
+
+    /** Whether it has come over the loopback interface, and so from this machine. */
+    boolean isLocal() {
+        String host = address.substring(0, address.lastIndexOf(':')).replace("[", "").replace("]", "");
+        try {
+            return InetAddress.ofLiteral(host).isLoopbackAddress();
+        } catch (IllegalArgumentException noAddress) {
+            return false;
+        }
     }
 
     /** {@code ip:port} of this side. */

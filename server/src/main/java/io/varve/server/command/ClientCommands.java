@@ -283,10 +283,10 @@ final class ClientCommands {
                 "    Kill connection made from <ip:port>.", "KILL <option> <value> [<option> <value> [...]]",
                 "    Kill connections. Options are: ADDR, LADDR, TYPE, USER, SKIPME, ID, MAXAGE.",
                 "LIST [options ...]", "    Return information about client connections. Options: TYPE, ID.",
-                "NO-EVICT (ON|OFF)", "    Protect current client connection from eviction.", "NO-TOUCH (ON|OFF)",
-                "    Will not touch LRU/LFU stats when this mode is on.", "REPLY (ON|OFF|SKIP)",
-                "    Control the replies sent to the current connection.", "SETNAME <name>",
+                "REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.", "SETNAME <name>",
                 "    Assign the name <name> to the current connection.", "SETINFO <option> <value>",
-                "    Set client meta attributes: LIB-NAME, LIB-VER.");
+                "    Set client meta attributes: LIB-NAME, LIB-VER.", "NO-EVICT (ON|OFF)",
+                "    Protect current client connection from eviction.", "NO-TOUCH (ON|OFF)",
+                "    Will not touch LRU/LFU stats when this mode is on.");
     }
 }

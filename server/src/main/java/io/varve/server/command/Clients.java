@@ -22,7 +22,7 @@ public final class Clients {
     }
 
     /** Takes a place, or counts the rejection if there is none. */
-    public boolean admit(int limit) {
+    public boolean admit(long limit) {
         received.incrementAndGet();
         if (connected.incrementAndGet() > limit) {
             connected.decrementAndGet();

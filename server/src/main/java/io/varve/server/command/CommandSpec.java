@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * 0 means none. A command with subcommands has no keys of its own.
  */
 public final class CommandSpec {
+    /** All ACL categories, in the order in which Redis tells those of a command. */
+    private static final List<String> CATEGORY_ORDER = List.of("@keyspace", "@read", "@write", "@set", "@sortedset",
+            "@list", "@hash", "@string", "@bitmap", "@hyperloglog", "@geo", "@stream", "@pubsub", "@admin", "@fast",
+            "@slow", "@blocking", "@dangerous", "@connection", "@transaction", "@scripting");
+
     private final String name;
     private final @Nullable CommandSpec parent;
     private final int arity;
@@ -38,6 +43,8 @@ public final class CommandSpec {
     private final CommandSpec[] subcommandArray;
     private final boolean write;
     private final boolean denyOom;
+    private final boolean forDebugging;
+    private final @Nullable UseNarrowing useNarrowing;
     private final byte[] nameBytes;
     /** Its place in the table's arrays of counters. */
     private int id = -1;
@@ -67,6 +74,8 @@ public final class CommandSpec {
         subcommandArray = children.values().toArray(new CommandSpec[0]);
         write = flags.contains(CommandFlag.WRITE);
         denyOom = flags.contains(CommandFlag.DENYOOM);
+        forDebugging = builder.forDebugging;
+        useNarrowing = builder.useNarrowing;
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
@@ -90,7 +99,7 @@ public final class CommandSpec {
 
     private static List<String> categoriesOf(Builder builder) {
         EnumSet<CommandFlag> flags = builder.flags;
-        Set<String> all = new java.util.LinkedHashSet<>();
+        Set<String> all = new java.util.TreeSet<>(java.util.Comparator.comparingInt(CommandSpec::categoryRank));
         if (flags.contains(CommandFlag.WRITE)) {
             all.add("@write");
         }
@@ -110,6 +119,14 @@ public final class CommandSpec {
             all.add("@blocking");
         }
         return new ArrayList<>(all);
+    }
+
+    private static int categoryRank(String category) {
+        int rank = CATEGORY_ORDER.indexOf(category);
+        if (rank < 0) {
+            throw new IllegalStateException("There is no ACL category " + category);
+        }
+        return rank;
     }
 
     /** Starts a description. The name is lower case. */
@@ -156,6 +173,11 @@ public final class CommandSpec {
         return denyOom;
     }
 
+    /** Whether it runs only where {@code enable-debug-command} allows it. */
+    boolean isForDebugging() {
+        return forDebugging;
+    }
+
     public int firstKey() {
         return firstKey;
     }
@@ -171,6 +193,20 @@ public final class CommandSpec {
     /** What the command does to its keys; empty if it has none. */
     public List<KeyUse> keyUses() {
         return keyUses;
+    }
+
+    /** What these arguments do to the key among them, of all that {@link #keyUses} say a command may do. */
+    List<String> keyFlags(Arguments arguments, int index) {
+        List<String> flags = List.of();
+        for (KeyUse use : keyUses) {
+            if (use.covers(index, arguments.argumentCount())) {
+                flags = use.flags();
+            }
+        }
+        if (!flags.contains(KeyUse.VARIABLE)) {
+            return flags;
+        }
+        return java.util.Objects.requireNonNull(useNarrowing, fullName()).flags(arguments);
     }
 
     public @Nullable KeyFinder keyFinder() {
@@ -235,6 +271,12 @@ public final class CommandSpec {
         return fullName();
     }
 
+    /** Tells what is done to the keys of a command where it depends on the arguments. Immutable. */
+    @FunctionalInterface
+    interface UseNarrowing {
+        List<String> flags(Arguments arguments);
+    }
+
     /** Describes a command. Confined to the thread that builds the table. */
     public static final class Builder {
         private final String name;
@@ -245,6 +287,8 @@ public final class CommandSpec {
         private int keyStep;
         private final List<String> access = new ArrayList<>();
         private @Nullable KeyFinder keyFinder;
+        private boolean forDebugging;
+        private @Nullable UseNarrowing useNarrowing;
         private final List<String> categories = new ArrayList<>();
         private final List<String> tips = new ArrayList<>();
         private String group = "generic";
@@ -290,6 +334,18 @@ public final class CommandSpec {
         public Builder access(String... uses) {
             access.clear();
             Collections.addAll(access, uses);
+            return this;
+        }
+
+        /** For {@link KeyUse#VARIABLE}: what a given command does to its keys. */
+        Builder narrowedAccess(UseNarrowing value) {
+            useNarrowing = value;
+            return this;
+        }
+
+        /** Runs only where {@code enable-debug-command} allows it. */
+        Builder forDebugging() {
+            forDebugging = true;
             return this;
         }
 

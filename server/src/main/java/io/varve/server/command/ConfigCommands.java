@@ -93,7 +93,7 @@ final class ConfigCommands {
 
     private void set(Invocation call) {
         if (call.argumentCount() % 2 != 0) {
-            call.wrongArgumentCount();
+            call.syntaxError();
             return;
         }
         ServerConfig changed = server.config();

@@ -24,6 +24,9 @@ public final class Dispatcher {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     static final String OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
+    private static final String DEBUG_REFUSED = "ERR DEBUG command not allowed. If the enable-debug-command option is"
+            + " set to \"local\", you can run it from a local connection, otherwise you need to set this option in the"
+            + " configuration file, and then restart the server.";
     private static final String NO_AUTH = "NOAUTH Authentication required.";
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
@@ -189,8 +192,9 @@ public final class Dispatcher {
             return;
         }
         if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
-                || !spec.acceptsCount(batch.argumentCount(command))) {
-            reply.error(refusal(batch, command, spec));
+                || !spec.acceptsCount(batch.argumentCount(command))
+                || spec.isForDebugging() && !mayDebug(client)) {
+            reply.error(refusal(batch, command, spec, client));
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
             reply.error(NO_AUTH);
         } else if (batch.isRefused(command) || spec.isDenyOom() && !cache.admit(neededBytes(batch, command))) {
@@ -211,6 +215,14 @@ public final class Dispatcher {
         if (client.replyMode() != Client.ReplyMode.ON) {
             leaveOut(client, reply, mark);
         }
+    }
+
+    private boolean mayDebug(Client client) {
+        return switch (server.config().text("enable-debug-command")) {
+            case "yes" -> true;
+            case "local" -> client.isLocal();
+            default -> false;
+        };
     }
 
     private static boolean isHttp(Batch batch, int command) {
@@ -367,7 +379,7 @@ public final class Dispatcher {
     }
 
     /** Why the command cannot be run at all. */
-    private static String refusal(Batch batch, int command, @Nullable CommandSpec spec) {
+    private String refusal(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
         if (spec == null) {
             StringBuilder text = new StringBuilder("ERR unknown command '").append(text(batch, command, 0, 128))
                     .append("', with args beginning with: ");
@@ -378,6 +390,9 @@ public final class Dispatcher {
                 room -= argument.length() + 3;
             }
             return text.toString();
+        }
+        if (spec.isForDebugging() && batch.argumentCount(command) > 1 && !mayDebug(client)) {
+            return DEBUG_REFUSED;
         }
         if (spec.hasSubcommands() && batch.argumentCount(command) > 1) {
             return "ERR unknown subcommand '" + text(batch, command, 1, 128) + "'. Try "

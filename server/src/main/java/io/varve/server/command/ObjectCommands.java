@@ -33,23 +33,23 @@ final class ObjectCommands {
         object(table);
         memory(table);
         table.add(CommandSpec.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
-                .complexity("Depends on subcommand.").summary("For tests of the server.")
+                .forDebugging().complexity("Depends on subcommand.").summary("For tests of the server.")
                 .subcommand(debug("sleep", 3, "Sleeps, and holds its event loop up.").handler(ObjectCommands::sleep))
                 .subcommand(debug("object", 3, "How a key's value is stored.").key(2).access("RO")
                         .handler(ObjectCommands::debugObject))
                 .subcommand(debug("set-active-expire", 3, "Turns expiry in the background off and on.")
                         .handler(this::setActiveExpire))
                 .subcommand(debug("help", 2, "Shows what the subcommands do.")
-                        .handler(call -> HelpText.reply(call.reply(), "DEBUG", "SLEEP <seconds>",
-                                "    Stop the event loop for <seconds>. Decimals allowed.", "OBJECT <key>",
+                        .handler(call -> HelpText.reply(call.reply(), "DEBUG", "OBJECT <key>",
                                 "    Show low level info about `key` and associated value.",
                                 "SET-ACTIVE-EXPIRE <0|1>",
-                                "    Setting it to 0 disables expiring keys in background."))));
+                                "    Setting it to 0 disables expiring keys in background.", "SLEEP <seconds>",
+                                "    Stop the event loop for <seconds>. Decimals allowed."))));
     }
 
     private static CommandSpec.Builder debug(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
-                .summary(summary);
+                .forDebugging().summary(summary);
     }
 
     private static void object(CommandTable.Builder table) {

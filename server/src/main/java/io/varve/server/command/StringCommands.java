@@ -1,5 +1,7 @@
 package io.varve.server.command;
 
+import java.util.List;
+
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
@@ -43,7 +45,8 @@ public final class StringCommands {
         table.add(string("get", 2, "1.0.0", "Answers a key's string").key(1).access("RO access").flags(READONLY, FAST)
                 .handler(StringCommands::get));
         table.add(string("set", -3, "1.0.0", "Sets a key to a string, whatever it held").key(1)
-                .access("RW access update variable_flags").flags(WRITE, DENYOOM)
+                .access("RW access update variable_flags").narrowedAccess(StringCommands::useOfSet)
+                .flags(WRITE, DENYOOM)
                 .handler(StringCommands::set));
         table.add(string("setnx", 3, "1.0.0", "Sets a key to a string unless it exists").key(1)
                 .access("OW insert").flags(WRITE, DENYOOM, FAST).handler(StringCommands::setnx));
@@ -80,6 +83,16 @@ public final class StringCommands {
     }
 
     // --- SET and its relatives
+
+    /** What a SET does to its key: only with GET it looks at what was there. */
+    private static List<String> useOfSet(Arguments arguments) {
+        for (int i = 3; i < arguments.argumentCount(); i++) {
+            if (arguments.argumentIs(i, "GET")) {
+                return List.of("RW", "access", "update");
+            }
+        }
+        return List.of("OW", "update");
+    }
 
     private static void set(Invocation call) {
         int options = options(call, 3, NX | XX | GET | KEEPTTL | TIMES);

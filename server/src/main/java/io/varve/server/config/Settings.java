@@ -43,11 +43,13 @@ public final class Settings {
         integer("port", "6379", 0, 65535, FIXED);
         text("bind", "127.0.0.1", FIXED);
         integer("tcp-backlog", "511", 0, Integer.MAX_VALUE, FIXED);
-        integer("maxclients", "10000", 1, 1_000_000, CHANGEABLE);
+        integer("maxclients", "10000", 1, 0xFFFF_FFFFL, CHANGEABLE);
         integer("timeout", "0", 0, Integer.MAX_VALUE, CHANGEABLE);
         integer("tcp-keepalive", "300", 0, Integer.MAX_VALUE, CHANGEABLE);
         text("requirepass", "", CHANGEABLE);
         bool("protected-mode", "yes", CHANGEABLE);
+        // Redis's default is no. From its own machine a cache may be looked into; DEBUG SLEEP stops only its event loop.
+        choice("enable-debug-command", "local", FIXED, List.of("no", "yes", "local"));
         memory("proto-max-bulk-len", "536870912", 1 << 20, Integer.MAX_VALUE, CHANGEABLE);
         memory("client-query-buffer-limit", "1073741824", 1 << 20, MAX, CHANGEABLE);
         add(new Setting("client-output-buffer-limit", Kind.BUFFER_LIMITS,
@@ -61,6 +63,8 @@ public final class Settings {
         memory("maxmemory", "0", 0, MAX, CHANGEABLE);
         choice("maxmemory-policy", "noeviction", CHANGEABLE,
                 java.util.Arrays.stream(EvictionPolicy.values()).map(EvictionPolicy::redisName).toList());
+        // Redis takes any number. Here 64 items are drawn to tell the worst share of all, which no larger number would
+        // make finer: it is refused rather than taken and not kept.
         integer("maxmemory-samples", "5", 1, 64, CHANGEABLE);
         aliased("hash-max-listpack-entries", "hash-max-ziplist-entries", Kind.INTEGER, "512", MAX);
         aliased("hash-max-listpack-value", "hash-max-ziplist-value", Kind.MEMORY, "64", MAX);
@@ -119,7 +123,7 @@ public final class Settings {
                 "cluster-config-file", "nodes.conf", "cluster-announce-ip", "", "cluster-announce-hostname", "",
                 "acl-pubsub-default", "resetchannels", "ignore-warnings", "", "oom-score-adj-values", "0 200 800",
                 "socket-mark-id", "0", "tls-auth-clients", "yes", "enable-protected-configs", "no",
-                "enable-debug-command", "no", "enable-module-command", "no", "tls-client-cert-file", "",
+                "enable-module-command", "no", "tls-client-cert-file", "",
                 "tls-client-key-file", "", "shutdown-timeout", "10", "shutdown-on-sigterm", "default",
                 "shutdown-on-sigint", "default", "sanitize-dump-payload", "no", "propagation-error-behavior", "ignore",
                 "repl-diskless-load", "disabled", "oom-score-adj", "no");

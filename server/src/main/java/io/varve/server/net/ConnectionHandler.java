@@ -84,7 +84,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        if (!server.clients().admit(server.config().intNumber("maxclients"))) {
+        if (!server.clients().admit(server.config().number("maxclients"))) {
             closed = true;
             refuse("ERR max number of clients reached");
             return;

@@ -31,10 +31,14 @@ final class CommandHarness implements AutoCloseable {
     private long memoryAt = memory;
 
     CommandHarness(ServerConfig config) {
+        this(config, "127.0.0.1:1");
+    }
+
+    CommandHarness(ServerConfig config, String clientAddress) {
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         ServerContext server = new ServerContext(cache, config, clock, _ -> {});
         dispatcher = new Dispatcher(server, Families.table(server));
-        client = server.connect(new NoConnection(), "127.0.0.1:1", "127.0.0.1:2");
+        client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
     }
 
     CommandHarness() {
