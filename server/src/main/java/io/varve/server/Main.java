@@ -11,10 +11,11 @@ import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigReader;
 import io.varve.server.config.MemoryUnits;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.config.SettingsHelp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The program: {@code serve [FILE] [--NAME VALUE]…}. Immutable: static methods only. */
+/** The program: {@code serve [FILE] [--NAME VALUE]…}, or {@code serve --help}. Immutable: static methods only. */
 public final class Main {
     private static final Logger LOG = LoggerFactory.getLogger(Main.class);
     private static final int BAD_SETTING = 2;
@@ -35,6 +36,10 @@ public final class Main {
         List<String> rest = !arguments.isEmpty() && arguments.getFirst().equals("serve")
                 ? arguments.subList(1, arguments.size())
                 : arguments;
+        if (rest.contains("--help") || rest.equals(List.of("-h"))) {
+            SettingsHelp.print(out);
+            return 0;
+        }
         ServerConfig config;
         try {
             config = ConfigReader.read(rest);

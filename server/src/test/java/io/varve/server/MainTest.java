@@ -6,6 +6,8 @@ import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -13,9 +15,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.varve.server.config.MachineMemory;
+import io.varve.server.config.Settings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -55,7 +59,31 @@ class MainTest {
     @Test
     void aFileThatIsNotThereEndsItWithTwo() {
         assertThat(run("serve", "no-such-file.conf")).isEqualTo(2);
-        assertOneLine("no-such-file.conf");
+        assertOneLine("configuration file no-such-file.conf cannot be read: there is no such file");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"--port|varve: --port: needs a value: a number from 0 to 65535",
+            "--hz --port 0|varve: --hz: needs a value: a number from 1 to 500",
+            "--port 1 2|varve: --port 1 2: takes one value: a number from 0 to 65535",
+            "--nosuch 1|varve: --nosuch 1: there is no such setting; serve --help lists them"})
+    void whatIsWrongIsSaidOnce(String arguments, String message) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString(StandardCharsets.UTF_8)).isEqualToIgnoringNewLines(message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "-h", "--port 1 --help", "nosuch.conf --help"})
+    void helpNamesEverySettingAndItsDefault(String arguments) {
+        assertThat(run(("serve " + arguments).split(" "))).isZero();
+        assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
+        String text = out.toString(StandardCharsets.UTF_8);
+        assertThat(text).startsWith("Usage: ./varve serve [FILE] [--NAME VALUE]...")
+                .containsPattern("(?m)^  port +6379 +a number from 0 to 65535$")
+                .containsPattern("(?m)^\\* hz +10 +a number from 1 to 500$").contains(" appendonly no;");
+        assertThat(Settings.all().values()).allSatisfy(setting -> assertThat(text)
+                .containsPattern("[ *;] " + Pattern.quote(setting.name()) + " +" + Pattern.quote(
+                        setting.defaultValue().isEmpty() ? "\"\"" : setting.defaultValue())));
     }
 
     @Test
@@ -65,6 +93,14 @@ class MainTest {
             assertThat(run("serve", "--port", port, "--maxmemory", "64mb", "--io-threads", "1")).isEqualTo(1);
             assertOneLine(port);
         }
+    }
+
+    /** As {@code ./varve version} finds it. */
+    private static String versionOfTheBuild() throws IOException {
+        Matcher version = Pattern.compile("<artifactId>varve-parent</artifactId>\\s*<version>([^<]+)</version>")
+                .matcher(Files.readString(Path.of("..", "pom.xml")));
+        assertThat(version.find()).isTrue();
+        return version.group(1);
     }
 
     @Test
@@ -81,9 +117,10 @@ class MainTest {
                 .contains("Ready to accept connections") || status.isDone());
         Matcher port = Pattern.compile(" port (\\d+)").matcher(out.toString(StandardCharsets.UTF_8));
         assertThat(port.find()).isTrue();
-        assertThat(out.toString(StandardCharsets.UTF_8)).contains("64.00M");
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("64.00M")
+                .startsWith("Varve " + versionOfTheBuild() + " (speaks Redis ");
         try (RawClient client = new RawClient(Integer.parseInt(port.group(1)))) {
-            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
+            assertThat(client.command("INFO", "server")).contains("\r\nvarve_version:" + versionOfTheBuild() + "\r\n");
             client.send("SHUTDOWN NOSAVE\r\n");
             assertThat(client.readToEnd()).isEmpty();
         }

@@ -1,7 +1,10 @@
 package io.varve.server.config;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +71,7 @@ public final class ConfigReader {
         try {
             lines = Files.readAllLines(path);
         } catch (IOException unreadable) {
-            throw new ConfigException("configuration file " + path + " cannot be read: " + unreadable.getMessage());
+            throw new ConfigException("configuration file " + path + " cannot be read: " + reason(path, unreadable));
         }
         for (int number = 1; number <= lines.size(); number++) {
             String line = lines.get(number - 1).strip();
@@ -86,6 +89,15 @@ public final class ConfigReader {
         }
     }
 
+    private static String reason(Path path, IOException unreadable) {
+        return switch (unreadable) {
+            case NoSuchFileException _ -> "there is no such file";
+            case AccessDeniedException _ -> "permission denied";
+            case CharacterCodingException _ -> "it is not UTF-8 text";
+            default -> Files.isDirectory(path) ? "it is a folder" : String.valueOf(unreadable.getMessage());
+        };
+    }
+
     private void directive(String name, List<String> values, String where, int depth) {
         if (name.equalsIgnoreCase("include") && values.size() == 1) {
             file(Path.of(values.getFirst()), depth + 1);
@@ -93,8 +105,8 @@ public final class ConfigReader {
         }
         Setting setting = Settings.find(name);
         if (setting == null) {
-            throw new ConfigException(where + ": " + name + " " + String.join(" ", values)
-                    + ": there is no such setting; CONFIG GET * lists them");
+            throw new ConfigException(named(where, name) + String.join(" ", values)
+                    + ": there is no such setting; serve --help lists them");
         }
         boolean many = switch (setting.kind()) {
             case SAVE, BUFFER_LIMITS -> true;
@@ -102,9 +114,12 @@ public final class ConfigReader {
                     || setting.name().equals("latency-tracking-info-percentiles");
             default -> false;
         };
-        if (values.isEmpty() || values.size() > 1 && !many) {
-            throw new ConfigException(where + ": " + setting.name() + " " + String.join(" ", values)
-                    + ": takes one value: " + setting.allowed());
+        if (values.isEmpty()) {
+            throw new ConfigException(named(where, name).strip() + ": needs a value: " + setting.allowed());
+        }
+        if (values.size() > 1 && !many) {
+            throw new ConfigException(named(where, name) + String.join(" ", values) + ": takes one value: "
+                    + setting.allowed());
         }
         String value = String.join(" ", values);
         boolean adds = setting.kind() == Setting.Kind.SAVE && !value.isBlank() && seenLimits.contains("save");
@@ -116,6 +131,11 @@ public final class ConfigReader {
             value = config.text(setting.name()) + " " + value;
         }
         config = config.with(setting.name(), value);
+    }
+
+    /** How a message begins: {@code --port } for an option, {@code FILE:3: port } for a line. */
+    private static String named(String where, String name) {
+        return where.equals("--" + name) ? where + " " : where + ": " + name + " ";
     }
 
     /** Splits a line at blanks; quotes as in the inline protocol. Null if they are unbalanced. */
