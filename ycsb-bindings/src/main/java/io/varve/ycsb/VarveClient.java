@@ -70,13 +70,13 @@ public final class VarveClient extends DB {
         try {
             options = VarveOptions.parse(getProperties());
         } catch (IllegalArgumentException e) {
-            throw new DBException(e.getMessage(), e);
+            throw new RefusedException(String.valueOf(e.getMessage()), e);
         }
         Connection connection;
         try {
             connection = Connection.open(options);
         } catch (RedisException e) {
-            throw new DBException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
+            throw new RefusedException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
                     + VarveOptions.PORT + "=" + options.port() + ": " + reason(e), e);
         }
         RecordCoding records = switch (options.record()) {
@@ -118,12 +118,25 @@ public final class VarveClient extends DB {
     @Override
     public Status insert(String table, String key, Map<String, ByteIterator> values) {
         return run("insert", key, (open, redis, keyBytes) -> {
-            List<RedisFuture<?>> replies = queueWrite(open, redis, keyBytes, bytes(values));
             if (open.indexed()) {
-                replies.add(redis.zadd(INDEX_KEY, score(key), keyBytes));
+                enterInIndex(open, redis.zadd(INDEX_KEY, score(key), keyBytes));
             }
-            return flushed(open, replies);
+            return flushed(open, queueWrite(open, redis, keyBytes, bytes(values)));
         });
+    }
+
+    /**
+     * Waits for the index's entry before the record is written: a record that the index refuses would be there although its
+     * insert failed, where an entry without a record is only left out of scans.
+     */
+    private static void enterInIndex(Session open, RedisFuture<Long> entered) {
+        open.connection().flush();
+        try {
+            Connection.reply(entered);
+        } catch (RedisException refused) {
+            throw new RedisException(VarveOptions.INDEX + "=zset: the server refuses the index's ZADD, so the record is"
+                    + " not written: " + reason(refused));
+        }
     }
 
     /** {@inheritDoc} An update of a record that has expired makes it again. */

@@ -1,6 +1,8 @@
 package io.varve.ycsb;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -161,6 +163,27 @@ class VarveClientIT {
         assertThat(result.stream().map(each -> String.valueOf(each.get("field0")))).containsExactly("v3", "v4", "v7",
                 "v8");
         assertThat(redis.commands().zcard(bytes("_indices"))).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hash", "string"})
+    void whatTheIndexRefusesIsNotWritten(String record) throws DBException {
+        VarveClient client = client("varve.index", "zset", "varve.record", record, "varve.ttls", "1000");
+        redis.commands().set(bytes("_indices"), bytes("no sorted set"));
+        PrintStream standardError = System.err;
+        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.ERROR);
+        } finally {
+            System.setErr(standardError);
+        }
+        assertThat(told.toString(StandardCharsets.UTF_8)).contains(
+                "varve.index=zset: the server refuses the index's ZADD, so the record is not written: WRONGTYPE");
+        assertThat(redis.commands().exists(bytes("user1"))).isZero();
+        redis.commands().del(bytes("_indices"));
+        assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.OK);
+        assertThat(redis.commands().ttl(bytes("user1"))).isBetween(900L, 1000L);
     }
 
     @Test
