@@ -2,17 +2,28 @@ package io.varve.experiments;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The launcher's answers that need no build. Confined to the test's thread. */
 final class LauncherIT {
+    @TempDir
+    Path folder;
+
     private record Answer(int status, String text) {}
 
     private static Answer ask(Map<String, String> environment, String... arguments)
@@ -43,6 +54,41 @@ final class LauncherIT {
         Answer unknown = ask(Map.of(), "frobnicate");
         assertThat(unknown.status()).isEqualTo(2);
         assertThat(unknown.text()).contains("'frobnicate'").contains("serve, run");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"ycsb|ycsb ''", "ycsb help|ycsb 'help'", "ycsb load|ycsb load: no workload",
+            "ycsb run -s -threads 2|ycsb run: no workload",
+            "ycsb load -P /nofile|ycsb -P /nofile: there is no such file",
+            "ycsb load -P .|ycsb -P .: it is a folder", "ycsb load -P|ycsb -P: needs a value",
+            "ycsb load -p workload=x -P /nofile|ycsb -P /nofile", "ycsb load -p workload=|no workload",
+            "ycsb load -p workload|ycsb -p workload: allowed is NAME=VALUE",
+            "ycsb load --help|ycsb --help: there is no such option", "ycsb load -p a=b|no workload",
+            "ycsb load EMPTY|no workload"})
+    void whatYcsbWouldPassOverIsStatus2(String arguments, String message) throws IOException, InterruptedException {
+        Path empty = Files.writeString(folder.resolve("empty.properties"), "#workload=a\nworkload=\nworkloads=b\n");
+        Answer refused = ask(Map.of("VARVE_NO_BUILD", "1"), arguments.replace("EMPTY", "-P " + empty).split(" "));
+        assertThat(refused.text()).startsWith("varve: ").contains(message).hasLineCount(1);
+        assertThat(refused.status()).isEqualTo(2);
+    }
+
+    /** The launcher goes on: to YCSB, which ends at the number of threads, or to the build that is not there. */
+    @ParameterizedTest
+    @ValueSource(strings = {"workload=a.B", "workload : a.B", "  workload a.B", "x=y\nworkload=a.B"})
+    void aWorkloadInAFileIsFound(String text) throws IOException, InterruptedException {
+        Path file = Files.writeString(folder.resolve("given.properties"), text + "\n");
+        Answer goesOn = ask(Map.of("VARVE_NO_BUILD", "1"), "ycsb", "load", "-P", file.toString(), "-p", "x=y", "-db",
+                "no.such.Database", "-threads", "none");
+        assertThat(goesOn.text()).doesNotContain("varve: ycsb");
+        assertThat(goesOn.status()).isEqualTo(1);
+    }
+
+    @Test
+    void theVersionIsTheBuilds() throws IOException, InterruptedException {
+        Matcher version = Pattern.compile("<artifactId>varve-parent</artifactId>\\s*<version>([^<]+)</version>")
+                .matcher(Files.readString(Experiments.home().resolve("pom.xml")));
+        assertThat(version.find()).isTrue();
+        assertThat(ask(Map.of(), "version").text()).startsWith("varve " + version.group(1) + "\n");
     }
 
     @Test
