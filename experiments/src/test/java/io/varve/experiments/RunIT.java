@@ -62,6 +62,27 @@ final class RunIT {
               quick: {about: "SCALED: seconds", embedded: true, workloads: [key-8-ttl], sizes: [tiny], ttls: [[]], threads: [1], configurations: [wheel]}
             """;
 
+    private static final String FRAGMENTATION = """
+            name: fragments
+            title: A short one
+            asks: Is what lives measured?
+            kind: fragmentation
+            default-scale: quick
+            maxmemory: 8mb
+            record-bytes: 100
+            seed: 1
+            workloads:
+              W3: {before: "100", delete: "0.5", after: "130", limit-live-share: "0.85", limit-copied: "2", limit-throughput: "0.5"}
+            sizes:
+              once: {repetitions: 1}
+            configurations:
+              wheel: {server: varve, group: wheel, settings: {maxmemory-policy: allkeys-random}}
+              Redis: {server: redis, group: Redis, settings: {maxmemory-policy: allkeys-random}}
+            baselines: [Redis]
+            scales:
+              quick: {about: "SCALED: seconds", embedded: true, workloads: [W3], sizes: [once], ttls: [[]], threads: [1], configurations: [wheel, Redis]}
+            """;
+
     @TempDir
     private Path directory;
 
@@ -107,6 +128,33 @@ final class RunIT {
         assertThat(record.checks()).extracting(RunRecord.Check::limit).contains(62.0);
         assertThat(files.directory().resolve("resident-bytes-per-key.png")).isNotEmptyFile();
         assertThat(files.directory().resolve("summary.csv")).content().contains("resident_bytes_per_key");
+    }
+
+    @Test
+    void whatLivesIsCountedKeyByKey() throws IOException {
+        Files.writeString(directory.resolve("fragments.yaml"), FRAGMENTATION);
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("fragments"), "quick", Filters.NONE);
+        RunFiles files = new RunFiles(directory.resolve("fragments"));
+
+        // So little is lost in the noise of a JVM: that it is measured is asked here, not whether the limits are held.
+        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
+
+        for (RunSpec run : plan.runs()) {
+            RunRecord record = files.read(run).orElseThrow();
+            assertThat(record.faults()).isEmpty();
+            assertThat(record.outcome()).isEqualTo(Outcome.OK);
+            assertThat(record.number("deleted_share")).isBetween(0.45, 0.55);
+            double payload = record.number("live_payload_bytes");
+            assertThat(payload).isBetween(3e6, 8.0 * (1 << 20));
+            assertThat(record.measured()).containsKeys("second_load_over_first", "peak_resident_bytes",
+                    "resident_empty_bytes");
+            if (run.configuration().equals("wheel")) {
+                assertThat(record.number("used_memory_dataset_bytes")).as("what Varve itself says").isEqualTo(payload);
+                assertThat(record.measured()).containsKey("bytes_copied_per_byte_written");
+                assertThat(record.checks()).extracting(RunRecord.Check::limit).contains(0.85, 2.0, 0.5);
+            }
+        }
+        assertThat(files.directory().resolve("peak-resident.png")).isNotEmptyFile();
     }
 
     private static List<String> startedAt(Plan plan, RunFiles files) throws IOException {

@@ -40,7 +40,11 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Each configuration and the baseline take turns under redis-benchmark; CPU time per operation is compared. */
         THROUGHPUT,
         /** Our loader fills a warmed server with small items; its resident bytes per key are recorded. */
-        MEMORY_PER_KEY
+        MEMORY_PER_KEY,
+        /** Our loader writes twice the limit, deletes a share, writes twice the limit in another size; what is live of it is recorded. */
+        FRAGMENTATION,
+        /** Our loader updates the memory tier in this process, on a clock of its own; what the cleaner did is recorded. */
+        CLEANER
     }
 
     /**

@@ -35,6 +35,10 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_LOADER_RATE = 200_000;
     /** Until resident memory has come back after a FLUSHALL, and until a rehash has ended. */
     private static final int ASSUMED_SETTLE_SECONDS = 20;
+    /** After FLUSHALL and after the last load, and the walk through all keys. */
+    private static final int FRAGMENTATION_PAUSES_SECONDS = 15;
+    /** Writes a second that the memory tier takes from one thread while it cleans, for the estimate alone. */
+    private static final int ASSUMED_TIER_RATE = 1_000_000;
 
     public static Plan of(Experiment experiment, String scaleName, Filters filters) {
         Scale scale = experiment.scales().get(scaleName);
@@ -148,6 +152,16 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return own == null ? size(run).records() : Long.parseLong(own) / Math.max(1, size(run).divisor());
     }
 
+    /** What the fragmentation experiment writes and deletes. */
+    public FragmentationLoad fragmentation(RunSpec run) {
+        return FragmentationLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
+    }
+
+    /** What the cleaner experiment writes. */
+    public CleanerLoad cleaner(RunSpec run) {
+        return CleanerLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
+    }
+
     public Size size(RunSpec run) {
         Size size = experiment.sizes().get(run.size());
         if (size == null) {
@@ -187,6 +201,10 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                                 + contestants * keys(run) / ASSUMED_LOADER_RATE)
                         + OVERHEAD_SECONDS;
             }
+            case FRAGMENTATION ->
+                2 * (fragmentation(run).commands() / ASSUMED_LOADER_RATE) + FRAGMENTATION_PAUSES_SECONDS
+                        + OVERHEAD_SECONDS;
+            case CLEANER -> cleaner(run).writes() / ASSUMED_TIER_RATE + 1;
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
     }

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 import io.varve.experiments.result.Cell;
+import io.varve.experiments.result.CleanerText;
+import io.varve.experiments.result.FragmentationText;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.Summary;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 record Columns(String file, String title, String unit, List<String> names, List<Series> series,
         List<@Nullable Double> targets) {
     private static final String PER_KEY = "resident_bytes_per_key";
+    private static final double MEGABYTE = 1e6;
     private static final String PER_KEY_CHECK = "resident bytes per key";
 
     /**
@@ -66,7 +69,76 @@ record Columns(String file, String title, String unit, List<String> names, List<
         if (summary.runs().stream().anyMatch(run -> run.measured().containsKey(PER_KEY))) {
             all.add(perKey(summary));
         }
+        addFragmentation(all, summary);
+        addCleaner(all, summary);
         return all;
+    }
+
+    private static void addFragmentation(List<Columns> all, Summary summary) {
+        if (summary.runs().stream().noneMatch(run -> run.measured().containsKey(FragmentationText.LIVE))) {
+            return;
+        }
+        all.add(byWorkload(summary, FragmentationText.LIVE, 1, FragmentationText.LIVE_CHECK)
+                .columns("live-share", "Live payload over resident bytes less those when empty", "share"));
+        all.add(byWorkload(summary, FragmentationText.OF_RESIDENT, 1, null)
+                .columns("live-share-of-process", "Live payload over all resident bytes", "share"));
+        all.add(byWorkload(summary, FragmentationText.PEAK, MEGABYTE, FragmentationText.PEAK_CHECK)
+                .columns("peak-resident", "Peak resident memory of the process", "MB"));
+        all.add(byWorkload(summary, FragmentationText.COPIED, 1, FragmentationText.COPIED_CHECK)
+                .columns("bytes-copied", "Bytes copied per byte written", "bytes"));
+        if (summary.runs().stream()
+                .anyMatch(run -> run.measured().containsKey(FragmentationText.SECOND_OVER_FIRST))) {
+            all.add(byWorkload(summary, FragmentationText.SECOND_OVER_FIRST, 1, FragmentationText.THROUGHPUT_CHECK)
+                    .columns("second-over-first", "Throughput of the second load over the first's", "ratio"));
+        }
+    }
+
+    /**
+     * A number of each run by its workload and configuration.
+     *
+     * @param check whose limit is the target; null for none
+     */
+    private static Grid byWorkload(Summary summary, String number, double unit, @Nullable String check) {
+        Grid grid = new Grid();
+        for (RunRecord run : summary.runs()) {
+            double value = run.number(number) / unit;
+            if (Double.isFinite(value)) {
+                grid.put(run.run().workload(), run.run().configuration(), value);
+                run.checks().stream().filter(each -> each.what().equals(check))
+                        .forEach(each -> grid.targets.put(run.run().workload(), each.limit() / unit));
+            }
+        }
+        return grid;
+    }
+
+    /** As the paper's Figure 6: a bar for each policy under each load; an image for each number and kind of heads. */
+    private static void addCleaner(List<Columns> all, Summary summary) {
+        for (boolean byLifetime : new boolean[] {true, false}) {
+            String heads = byLifetime ? "heads by lifetime" : "one head";
+            String suffix = byLifetime ? "" : "-1-head";
+            addCleaner(all, summary, byLifetime, CleanerText.COST, "reclaim-cost" + suffix,
+                    "ReclaimCost as in Figure 6, " + heads, "sum of u");
+            addCleaner(all, summary, byLifetime, CleanerText.MOVED, "bytes-moved" + suffix,
+                    "Bytes moved per byte written, " + heads, "bytes");
+            addCleaner(all, summary, byLifetime, CleanerText.WITHOUT_MOVING, "without-moving" + suffix,
+                    "Share of the segments freed without moving a byte, " + heads, "share");
+        }
+    }
+
+    private static void addCleaner(List<Columns> all, Summary summary, boolean byLifetime, String number, String file,
+            String title, String unit) {
+        Grid grid = new Grid();
+        for (RunRecord run : summary.runs()) {
+            double value = run.number(number);
+            if (run.settings().containsKey(CleanerText.HEADS) != byLifetime && Double.isFinite(value)
+                    && run.measured().containsKey(CleanerText.COST)) {
+                // What follows a comma goes on a second line.
+                grid.put(run.run().workload().replace("-ahead", ", ahead"), run.group(), value);
+            }
+        }
+        if (!grid.names.isEmpty()) {
+            all.add(grid.columns(file, title, unit));
+        }
     }
 
     private static Columns cpu(RunRecord run) {

@@ -39,6 +39,10 @@ final class Plots {
     private static final float BAR_WIDTH = 20f;
     private static final float LEGEND_WIDTH = 14f;
     private static final double MIN_SPAN_PERCENT = 10;
+    /** So that a range of nothing is still seen. */
+    private static final double LEAST_PERCENT = 0.3;
+    /** The same for a bar from zero, of the greatest value shown. */
+    private static final double LEAST_PART = 0.003;
     private static final float PUBLISHED_WIDTH = 64f;
 
     private final Path directory;
@@ -101,7 +105,8 @@ final class Plots {
                 Double value = series.values().get(column);
                 if (value != null) {
                     double x = column + (number - (columns.series().size() - 1) / 2.0) * step;
-                    vertical(chart, named, series.name(), next++, x, 0, value, Palette.color(series.name()), BAR_WIDTH);
+                    vertical(chart, named, series.name(), next++, x, 0, Math.max(value, LEAST_PART * most),
+                            Palette.color(series.name()), BAR_WIDTH);
                     write(chart, String.format(Locale.ROOT, value < 10 ? "%.2f" : "%.0f", value), x,
                             value + 0.03 * most);
                 }
@@ -142,7 +147,9 @@ final class Plots {
                 shown.add(bar.column());
                 double top = first(published.max(), published.mean(), published.min());
                 double bottom = first(published.min(), published.mean(), published.max());
-                vertical(chart, named, "published (paper)", next++, column, bottom, top, PUBLISHED, PUBLISHED_WIDTH);
+                vertical(chart, named, "published (paper)", next++, column, bottom,
+                        Math.max(top, bottom + LEAST_PERCENT),
+                        PUBLISHED, PUBLISHED_WIDTH);
             }
         }
         long baselines = panel.bars().stream().map(Bars.Bar::baseline).distinct().count();
@@ -150,7 +157,8 @@ final class Plots {
             double x = bars.columns().indexOf(bar.column())
                     + (baselines < 2 ? 0 : bar.baseline().equals("Redis") ? 0.18 : -0.18);
             Color color = Palette.color(bar.baseline());
-            vertical(chart, named, "measured vs " + bar.baseline(), next++, x, bar.from(), bar.to(), color, BAR_WIDTH);
+            vertical(chart, named, "measured vs " + bar.baseline(), next++, x, bar.from(),
+                    Math.max(bar.to(), bar.from() + LEAST_PERCENT), color, BAR_WIDTH);
             double value = bar.spread().mean();
             XYSeries mean = chart.addSeries("mean" + next++, new double[] {x}, new double[] {value});
             mean.setShowInLegend(false);
@@ -199,8 +207,7 @@ final class Plots {
     private static void vertical(XYChart chart, Set<String> named, String name, int number, double x, double bottom,
             double top,
             Color color, float width) {
-        double least = Math.max(top, bottom + 0.3); // so that a range of nothing is still seen
-        XYSeries series = chart.addSeries(name + "#" + number, new double[] {x, x}, new double[] {bottom, least});
+        XYSeries series = chart.addSeries(name + "#" + number, new double[] {x, x}, new double[] {bottom, top});
         paint(series, color, width);
         series.setShowInLegend(false);
         if (named.add(name)) { // the legend draws a line as wide as the series: it gets one of its own

@@ -60,21 +60,26 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
      *
      * @param what  in words
      * @param value measured
-     * @param limit allowed at most
+     * @param limit allowed at most, or at least
      * @param held  whether it did
+     * @param least whether the limit is the least that is allowed
      */
-    public record Check(String what, double value, double limit, boolean held) {
+    public record Check(String what, double value, double limit, boolean held, boolean least) {
         private static final double WHOLE_FROM = 1000;
 
         public static Check atMost(String what, double value, double limit) {
-            return new Check(what, value, limit, value <= limit);
+            return new Check(what, value, limit, value <= limit, false);
+        }
+
+        public static Check atLeast(String what, double value, double limit) {
+            return new Check(what, value, limit, value >= limit, true);
         }
 
         /** For a person: what, how much, and how much it may be; shares and small numbers with decimals. */
         String text() {
             boolean whole = value == Math.rint(value) && limit == Math.rint(limit) || Math.abs(limit) >= WHOLE_FROM;
-            return String.format(Locale.ROOT, whole ? "%s: %,.0f (at most %,.0f)" : "%s: %,.2f (at most %,.2f)", what,
-                    value, limit);
+            return String.format(Locale.ROOT, whole ? "%s: %,.0f (at %s %,.0f)" : "%s: %,.2f (at %s %,.2f)", what,
+                    value, least ? "least" : "most", limit);
         }
     }
 

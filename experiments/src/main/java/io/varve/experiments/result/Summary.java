@@ -149,6 +149,12 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (runs.stream().anyMatch(run -> !run.cells().isEmpty())) {
             return CellText.table(runs);
         }
+        if (FragmentationText.isIn(runs)) {
+            return FragmentationText.table(runs);
+        }
+        if (CleanerText.isIn(runs)) {
+            return CleanerText.table(runs);
+        }
         int width = runs.stream().mapToInt(run -> run.run().id().length()).max().orElse(3);
         StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
                 "%n%-" + width + "s %10s %10s %10s %12s", "run", "mean MB", "peak MB", "peak rss", "ops/s"));

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.plan.ByteSizes;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.wire.RespConnection;

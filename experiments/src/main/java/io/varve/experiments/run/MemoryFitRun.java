@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.plan.ByteSizes;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.Sample;
 import io.varve.experiments.wire.RespConnection;

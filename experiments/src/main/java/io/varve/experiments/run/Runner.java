@@ -21,6 +21,7 @@ import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Sample;
+import io.varve.experiments.server.NoServer;
 import io.varve.experiments.server.Pinning;
 import io.varve.experiments.server.Target;
 import io.varve.experiments.server.Targets;
@@ -52,8 +53,7 @@ public final class Runner {
         Configuration configuration = plan.configuration(run);
         String startedAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         RunRecord record = null;
-        try (Target target = targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run),
-                pinning.server(), directory)) {
+        try (Target target = open(run, configuration, pinning, directory)) {
             record = measure(new RunContext(plan, run, directory, target, pinning, stop), configuration, startedAt);
         } catch (IOException e) {
             if (record != null) {
@@ -63,6 +63,13 @@ public final class Runner {
         }
         files.write(record);
         return record;
+    }
+
+    private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
+        return plan.experiment().kind() == Kind.CLEANER
+                ? new NoServer()
+                : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run), pinning.server(),
+                        directory);
     }
 
     private static void clear(Path directory) throws IOException {
@@ -80,10 +87,7 @@ public final class Runner {
         String version = "unknown";
         progress.begin(context);
         try {
-            try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
-                connection.call("FLUSHALL");
-                version = ServerInfo.parse(connection.call("INFO")).serverVersion();
-            }
+            version = plan.experiment().kind() == Kind.CLEANER ? "Varve" : flushed(context.target);
             load(context);
         } catch (IOException e) {
             context.faults.add(context.phase + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()));
@@ -101,6 +105,14 @@ public final class Runner {
                 List.copyOf(context.cells));
     }
 
+    /** Empties the server. @return its version */
+    private static String flushed(Target target) throws IOException {
+        try (RespConnection connection = new RespConnection(target.host(), target.port())) {
+            connection.call("FLUSHALL");
+            return ServerInfo.parse(connection.call("INFO")).serverVersion();
+        }
+    }
+
     private void load(RunContext context) throws IOException {
         switch (plan.experiment().kind()) {
             case YCSB -> {
@@ -111,6 +123,8 @@ public final class Runner {
             case EXPIRY -> monitored(context, new ExpiryRun(context)::measure);
             case MEMORY_FIT -> monitored(context, new MemoryFitRun(context)::measure);
             case MEMORY_PER_KEY -> monitored(context, new MemoryPerKeyRun(context)::measure);
+            case FRAGMENTATION -> monitored(context, new FragmentationRun(context)::measure);
+            case CLEANER -> new CleanerRun(context).measure();
             case THROUGHPUT -> throughput(context);
         }
     }

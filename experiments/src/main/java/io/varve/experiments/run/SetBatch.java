@@ -19,6 +19,7 @@ final class SetBatch {
     private static final byte[] EX = "$2\r\nEX\r\n$4\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final int SECONDS_DIGITS = 4;
     private static final byte[] GET = "*2\r\n$3\r\nGET\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] DEL = "*2\r\n$3\r\nDEL\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] PXAT = "$4\r\nPXAT\r\n$13\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final int UNIX_MILLIS_DIGITS = 13;
     /** All but the value's bytes and the key's. */
@@ -30,6 +31,8 @@ final class SetBatch {
     private final byte[] value;
     private int length;
     private int count;
+    /** Commands that were sent and not answered yet. */
+    private int pending;
 
     /**
      * @param commands      the most it will hold
@@ -95,11 +98,30 @@ final class SetBatch {
         count++;
     }
 
+    void delete(int key) {
+        put(DEL);
+        putKey(key);
+        count++;
+    }
+
     /** Sends all and reads as many replies; then it is empty. @return how many were errors */
     int exchange(RespConnection connection, ErrorSink errors) throws java.io.IOException {
+        send(connection);
+        return receive(connection, errors);
+    }
+
+    /** Sends all; then it is empty, and as many replies are to be read. */
+    void send(RespConnection connection) throws java.io.IOException {
         connection.send(bytes, length);
+        pending += count;
+        length = 0;
+        count = 0;
+    }
+
+    /** Reads the replies to all that was sent. @return how many were errors */
+    int receive(RespConnection connection, ErrorSink errors) throws java.io.IOException {
         int failed = 0;
-        for (int left = count; left > 0; left--) {
+        for (; pending > 0; pending--) {
             try {
                 connection.readReply();
             } catch (io.varve.experiments.wire.RespErrorException e) {
@@ -107,8 +129,6 @@ final class SetBatch {
                 errors.error(String.valueOf(e.getMessage()));
             }
         }
-        length = 0;
-        count = 0;
         return failed;
     }
 

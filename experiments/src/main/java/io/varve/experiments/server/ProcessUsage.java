@@ -12,6 +12,7 @@ public final class ProcessUsage {
     private static final int USER_TICKS = 11;
     private static final int SYSTEM_TICKS = 12;
     private static final String RESIDENT = "VmRSS:";
+    private static final String PEAK_RESIDENT = "VmHWM:";
 
     private ProcessUsage() {}
 
@@ -34,9 +35,22 @@ public final class ProcessUsage {
     }
 
     static long residentBytes(String status) {
-        String line = status.lines().filter(each -> each.startsWith(RESIDENT)).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("/proc/PID/status: no " + RESIDENT));
-        return Long.parseLong(line.substring(RESIDENT.length()).replace("kB", "").strip()) << 10;
+        return kibibytes(status, RESIDENT);
+    }
+
+    /** The most resident bytes since the process began, as the kernel keeps it: no sample is missed. */
+    public static long peakResidentBytes(Target target) throws IOException {
+        return peakResidentBytes(read(target, "status"));
+    }
+
+    static long peakResidentBytes(String status) {
+        return kibibytes(status, PEAK_RESIDENT);
+    }
+
+    private static long kibibytes(String status, String field) {
+        String line = status.lines().filter(each -> each.startsWith(field)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("/proc/PID/status: no " + field));
+        return Long.parseLong(line.substring(field.length()).replace("kB", "").strip()) << 10;
     }
 
     private static String read(Target target, String file) throws IOException {

@@ -95,6 +95,25 @@ final class PlanTest {
         assertThat(Plan.of(read("expiry"), "small", Filters.NONE).runs()).hasSize(8);
         assertThat(Plan.of(read("memory-fit"), "small", Filters.NONE).runs()).hasSize(2);
         assertThat(Plan.of(read("memory-per-key"), "small", Filters.NONE).runs()).hasSize(12);
+        assertThat(Plan.of(read("cleaner"), "small", Filters.NONE).runs()).hasSize(14 * 6);
+    }
+
+    @Test
+    void fragmentationIsTableOneForEachServer() {
+        Plan small = Plan.of(read("fragmentation"), "small", Filters.NONE);
+        assertThat(small.runs()).hasSize(8 * 2);
+        assertThat(small.runs())
+                .allSatisfy(run -> assertThat(small.fragmentation(run).loadBytes()).isEqualTo(2L << 30));
+        Plan quick = Plan.of(read("fragmentation"), "quick", Filters.NONE);
+        assertThat(quick.runs()).extracting(RunSpec::workload).containsOnly("W3");
+        assertThat(quick.fragmentation(quick.runs().getFirst()).loadBytes()).isEqualTo(200L << 20);
+        assertThat(quick.scale().about()).startsWith("SCALED");
+    }
+
+    @Test
+    void everyLoadOfTheCleanerCanBeMade() {
+        Plan cleaner = Plan.of(read("cleaner"), "small", Filters.NONE);
+        assertThat(cleaner.runs()).allSatisfy(run -> assertThat(cleaner.cleaner(run).writesPerSecond()).isPositive());
     }
 
     @Test

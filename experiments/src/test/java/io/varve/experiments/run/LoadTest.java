@@ -2,6 +2,7 @@ package io.varve.experiments.run;
 
 import java.util.Map;
 
+import io.varve.experiments.plan.ByteSizes;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

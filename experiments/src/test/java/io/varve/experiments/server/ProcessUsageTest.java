@@ -18,6 +18,8 @@ final class ProcessUsageTest {
     void residentMemoryIsInKibibytes() {
         assertThat(ProcessUsage.residentBytes("Name:\tx\nVmHWM:\t   999 kB\nVmRSS:\t   12345 kB\nThreads:\t3\n"))
                 .isEqualTo(12345L * 1024);
+        assertThat(ProcessUsage.peakResidentBytes("Name:\tx\nVmHWM:\t   999 kB\nVmRSS:\t   123 kB\n"))
+                .isEqualTo(999L * 1024);
         assertThatThrownBy(() -> ProcessUsage.residentBytes("Name:\tx\n")).hasMessageContaining("VmRSS");
     }
 

@@ -1,17 +1,17 @@
-package io.varve.experiments.run;
+package io.varve.experiments.plan;
 
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Sizes in redis.conf syntax. Stateless. */
-final class ByteSizes {
+public final class ByteSizes {
     private static final Pattern SYNTAX = Pattern.compile("(\\d+)(b|kb|mb|gb|k|m|g)?");
 
     private ByteSizes() {}
 
     /** {@code 1k} is 1000 bytes and {@code 1kb} is 1024, as in Redis. */
-    static long parse(String text) {
+    public static long parse(String text) {
         Matcher matcher = SYNTAX.matcher(text.toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {
             throw new IllegalArgumentException(

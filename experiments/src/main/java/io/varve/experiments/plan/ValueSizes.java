@@ -1,0 +1,49 @@
+package io.varve.experiments.plan;
+
+/**
+ * Value lengths between a least and a most, all alike likely, told by the key's number alone: so that what is there can
+ * be summed up from the keys. Immutable.
+ *
+ * @param least bytes
+ * @param most  bytes
+ */
+public record ValueSizes(int least, int most) {
+    private static final long GOLDEN = 0x9e3779b97f4a7c15L;
+
+    public ValueSizes {
+        if (least < 1 || most < least) {
+            throw new IllegalArgumentException(
+                    "value bytes " + least + "-" + most + ": allowed is 1 or more, or a range");
+        }
+    }
+
+    /** {@code 100} or {@code 100-200}. */
+    public static ValueSizes parse(String text) {
+        String[] ends = text.split("-", -1);
+        if (ends.length > 2 || !text.matches("[0-9-]+")) {
+            throw new IllegalArgumentException("value bytes '" + text + "': allowed is a number or a range as 100-200");
+        }
+        return new ValueSizes(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
+    }
+
+    public double mean() {
+        return (least + most) / 2.0;
+    }
+
+    public int of(long seed, long key) {
+        return least + (int) Long.remainderUnsigned(mixed(seed, key), most - least + 1L);
+    }
+
+    /** 64 bits that look random: Stafford's variant 13 of a murmur finalizer. */
+    public static long mixed(long seed, long key) {
+        long z = seed + (key + 1) * GOLDEN;
+        z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
+        z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
+        return z ^ (z >>> 31);
+    }
+
+    /** A number from 0 to 1, told by the key's number: which keys a share of them is. */
+    public static double fraction(long seed, long key) {
+        return (mixed(seed, key) >>> 11) * 0x1p-53;
+    }
+}
