@@ -67,6 +67,16 @@ public interface Cache extends AutoCloseable {
     @org.jspecify.annotations.Nullable
     ValueRun newRun(int headRoom, int length);
 
+    /**
+     * Memory for what a connection has to keep beyond its ordinary buffers, charged to maxmemory. Evicts nothing, so that
+     * it may be asked for under a shard's lock: where it is refused, {@link #admit} makes the room, without locks, before
+     * it is asked for again.
+     *
+     * @return a run with one holder, the caller; null if maxmemory has no room left for it
+     */
+    @org.jspecify.annotations.Nullable
+    ValueRun newBuffer(int bytes);
+
     /** The least length, in bytes, of a value that lives in a run of its own. */
     int runThresholdBytes();
 

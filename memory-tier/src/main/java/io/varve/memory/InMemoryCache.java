@@ -225,6 +225,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public @Nullable ValueRun newBuffer(int bytes) {
+        return room.isThereFor(bytes) ? context.pool().largeItems().allocate(0, bytes) : null;
+    }
+
+    @Override
     public int runThresholdBytes() {
         return context.largeThresholdBytes();
     }

@@ -57,6 +57,19 @@ final class Room {
         return true;
     }
 
+    /** Whether {@code bytes} that are no segment fit as it is. Locks no shard: free segments are given back at most. */
+    boolean isThereFor(long bytes) {
+        long left = context.budget().leftBytes() - reserveBytes();
+        if (left >= bytes) {
+            return true;
+        }
+        if (left + context.pool().freeBytes() < bytes) {
+            return false;
+        }
+        uncharge(bytes);
+        return true;
+    }
+
     /** Bytes that can still be written, beyond the reserve; negative when the reserve is being used. */
     long leftBytes() {
         return context.budget().leftBytes() + context.pool().freeBytes() - reserveBytes();

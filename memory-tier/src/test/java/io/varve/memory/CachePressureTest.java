@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -230,6 +232,48 @@ final class CachePressureTest {
             }
             assertThat(fixture.cache.newRun(200, 64 * MIB)).isNull();
             assertThat(fixture.cache.size(0)).isEqualTo(3000);
+        }
+    }
+
+    /** Asked for under a shard's lock, where nothing may be evicted: that is done before the second try. */
+    @Test
+    void aBufferTakesWhatIsLeftAndEvictsOnlyThroughAdmission() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 2 * MIB)) {
+            int stored = 0;
+            while (fixture.cache.stats().evicted() == 0) {
+                write(fixture, stored++, 400, Item.NEVER);
+            }
+            fixture.maintainFully();
+            long evicted = fixture.cache.stats().evicted();
+            long charged = fixture.cache.stats().poolBytes();
+            List<ValueRun> buffers = new ArrayList<>();
+            for (ValueRun run = fixture.cache.newBuffer(16 << 10); run != null; run = fixture.cache
+                    .newBuffer(16 << 10)) {
+                buffers.add(run);
+            }
+            assertThat(fixture.cache.stats().evicted()).isEqualTo(evicted);
+            assertThat(fixture.cache.admit(16 << 10)).isTrue();
+            ValueRun made = fixture.cache.newBuffer(16 << 10);
+            assertThat(made).as("a buffer for which room was made").isNotNull();
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(evicted);
+            made.release();
+            buffers.forEach(ValueRun::release);
+            assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(charged);
+        }
+    }
+
+    /** Free segments are charged, and a buffer is none: they are given back for it. */
+    @Test
+    void aBufferTakesTheMemoryOfFreeSegments() {
+        try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 2 * MIB)) {
+            int stored = fill(fixture, 0, 400);
+            assertThat(fixture.cache.newBuffer(64 << 10)).isNull();
+            for (int i = 0; i < stored; i++) {
+                fixture.delete(0, key(i));
+            }
+            ValueRun run = fixture.cache.newBuffer(64 << 10);
+            assertThat(run).isNotNull();
+            run.release();
         }
     }
 
