@@ -3,11 +3,13 @@ package io.varve.server;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.varve.memory.item.Ticker;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /** A real server over sockets, with commands that need no store. Confined to the test's thread. */
@@ -156,6 +159,56 @@ class ConnectionTest {
         try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send("*1\r\n$" + blanks).readToEnd())
                     .isEqualTo("-ERR Protocol error: too big bulk count string\r\n");
+        }
+    }
+
+    /** A socket closed with unread bytes resets the connection: the client would lose the error with its own write. */
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "io_uring", "nio"})
+    void theErrorArrivesThoughTheClientGoesOnSending(String transport) throws IOException {
+        try (VarveServer other = start(config.with("transport", transport));
+                RawClient client = new RawClient(other.port())) {
+            client.send("a".repeat(8 << 20));
+            assertThat(client.readToEnd()).isEqualTo("-ERR Protocol error: too big inline request\r\n");
+        }
+    }
+
+    @Test
+    void whoGoesOnSendingForLongAfterAnErrorIsCutOff() throws IOException {
+        byte[] more = new byte[1 << 20];
+        try (RawClient client = new RawClient(server.port())) {
+            client.send("*x\r\n");
+            assertThat(client.readToEnd()).isEqualTo("-ERR Protocol error: invalid multibulk length\r\n");
+            assertThatThrownBy(() -> {
+                for (int i = 0; i < 64; i++) {
+                    client.send(more);
+                }
+            }).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void whoDoesNotCloseAfterAnErrorIsClosedAfterAWhile() throws IOException {
+        AtomicLong millis = new AtomicLong(1_750_000_000_000L);
+        Ticker ticker = new Ticker() {
+            @Override
+            public long wallMillis() {
+                return millis.get();
+            }
+
+            @Override
+            public long nanoTime() {
+                return millis.get() * 1_000_000;
+            }
+        };
+        try (VarveServer other = VarveServer.start(config, StubCache.create(config.cacheConfig().withTicker(ticker)));
+                RawClient admin = new RawClient(other.port());
+                RawClient client = new RawClient(other.port())) {
+            client.send("*x\r\n");
+            assertThat(client.readToEnd()).isEqualTo("-ERR Protocol error: invalid multibulk length\r\n");
+            assertThat(admin.info("connected_clients")).isEqualTo("2");
+            millis.addAndGet(2000);
+            await().untilAsserted(() -> assertThat(admin.info("connected_clients")).isEqualTo("1"));
         }
     }
 

@@ -9,6 +9,9 @@ import io.varve.memory.offheap.Memory;
  * while the command runs.
  */
 public interface Arguments {
+    /** A longer argument is never copied to the heap, bytes. */
+    int MAX_TEXT_BYTES = 64 << 10;
+
     int argumentCount();
 
     long argumentAddress(int index);
@@ -32,13 +35,29 @@ public interface Arguments {
         return true;
     }
 
-    /** The bytes, copied. Allocates. */
+    /**
+     * The bytes, copied. Allocates.
+     *
+     * @throws TextTooLongException if there are more than {@link #MAX_TEXT_BYTES}: an argument may have half a gigabyte
+     */
     default byte[] argumentBytes(int index) {
+        if (argumentLength(index) > MAX_TEXT_BYTES) {
+            throw new TextTooLongException();
+        }
         return Memory.toArray(argumentAddress(index), argumentLength(index));
     }
 
-    /** The text, invalid UTF-8 replaced. Allocates. */
+    /** The text, invalid UTF-8 replaced. Allocates, and has the same limit. */
     default String argumentString(int index) {
         return new String(argumentBytes(index), StandardCharsets.UTF_8);
+    }
+
+    /** An option, a name or a setting that is longer than any can be. Immutable. */
+    final class TextTooLongException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        TextTooLongException() {
+            super("argument is too long", null, false, false);
+        }
     }
 }

@@ -16,6 +16,8 @@ import static io.varve.server.command.CommandFlag.STALE;
 
 /** Who a client is and how it is spoken to: HELLO, AUTH, PING, ECHO, SELECT, RESET, QUIT. Immutable. */
 final class ConnectionCommands {
+    /** Names of connections are kept on the heap. */
+    private static final int MAX_NAME_CHARS = 256;
     private static final String GROUP = "connection";
     private static final String CATEGORY = "@connection";
     private static final String WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
@@ -177,6 +179,9 @@ final class ConnectionCommands {
 
     /** What is wrong with a client's name or library; null if nothing is. */
     static @Nullable String nameError(String name, String what) {
+        if (name.length() > MAX_NAME_CHARS) {
+            return "ERR " + what + " cannot be longer than " + MAX_NAME_CHARS + " characters.";
+        }
         for (int i = 0; i < name.length(); i++) {
             if (name.charAt(i) < '!' || name.charAt(i) > '~') {
                 return "ERR " + what + " cannot contain spaces, newlines or special characters.";

@@ -11,6 +11,7 @@ import io.varve.memory.item.Key;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,6 +35,14 @@ public final class Dispatcher {
     private static final int MAX_ATTEMPTS = 3;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
+    /** There is room for a reply of this size before a command runs: those of most commands that change something. */
+    private static final int LEAST_REPLY_BYTES = 512;
+    /** For a longer reply that finds no room so much is made at least, and twice what was written of it. */
+    private static final long LEAST_ROOM_BYTES = 1 << 20;
+    /** As often as doubling takes to the largest reply, and a few times because others were faster. */
+    private static final int MAX_REPLY_TRIES = 24;
+    /** The part of maxmemory that one reply may have others evicted for, in quarters. */
+    private static final int MOST_QUARTERS_FOR_REPLY = 3;
 
     private final ServerContext server;
     private final CommandTable table;
@@ -180,6 +189,7 @@ public final class Dispatcher {
     }
 
     private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, ReplyWriter reply) {
+        reserve(reply);
         long mark = reply.mark();
         long errors = reply.errors();
         ran = false;
@@ -230,6 +240,17 @@ public final class Dispatcher {
         return CrossProtocolGuard.recognizes(batch.address(name), batch.length(name));
     }
 
+    private void reserve(ReplyWriter reply) {
+        try {
+            reply.reserve(LEAST_REPLY_BYTES);
+        } catch (NoBufferException none) {
+            if (!cache.admit(LEAST_ROOM_BYTES)) {
+                throw none;
+            }
+            reply.reserve(LEAST_REPLY_BYTES);
+        }
+    }
+
     private void runLocked(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
         int keys = batch.keyCount(command);
         int first = batch.firstKey(command);
@@ -239,18 +260,35 @@ public final class Dispatcher {
                 session.bind(key, client.database(), key.address(), key.length());
             }
         }
-        for (int attempt = 1;; attempt++) {
+        int attempt = 1;
+        int tries = 1;
+        while (true) {
             call.begin(client, reply, spec, batch, command);
             try {
                 runUnderLocks(batch, first, keys, java.util.Objects.requireNonNull(spec.handler()));
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                if (attempt == MAX_ATTEMPTS || !mayRunAgain(batch, command)
+                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(batch, command)
                         || !cache.admit(neededBytes(batch, command))) {
                     reply.error(OUT_OF_MEMORY);
                     return;
                 }
+            } catch (NoBufferException none) {
+                if (spec.has(CommandFlag.WRITE)) {
+                    // It may have changed something, so no error can be replied: the connection breaks.
+                    throw none;
+                }
+                long needed = reply.copiedBytes() + none.bytes();
+                reply.rollback(mark);
+                if (tries++ == MAX_REPLY_TRIES || !makeRoomForReply(none, needed)) {
+                    reply.error(OUT_OF_MEMORY);
+                    return;
+                }
+            } catch (Arguments.TextTooLongException tooLong) {
+                reply.rollback(mark);
+                reply.error("ERR " + tooLong.getMessage());
+                return;
             } catch (RuntimeException bug) {
                 LOG.error("The command {} failed", spec.fullName(), bug);
                 reply.rollback(mark);
@@ -258,6 +296,16 @@ public final class Dispatcher {
                 return;
             }
         }
+    }
+
+    /**
+     * Makes twice the room that a reply has needed until there was none, without the locks under which it was written: so
+     * a long one is written a few times at most.
+     */
+    private boolean makeRoomForReply(NoBufferException none, long needed) {
+        long most = cache.config().maxMemoryBytes() / 4 * MOST_QUARTERS_FOR_REPLY;
+        return none.roomHelps() && needed <= most
+                && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
     }
 
     private void runUnderLocks(Batch batch, int first, int keys, Handler handler) {

@@ -1,5 +1,6 @@
 package io.varve.server.command;
 
+import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.varve.memory.collection.PackedHash;
@@ -15,6 +16,8 @@ import static io.varve.server.command.HashCommands.hash;
 final class HashWalkCommands {
     private static final int FIELDS = 1;
     private static final int VALUES = 1 << 1;
+    /** The addresses of so many entries may be noted on the heap. */
+    private static final int MAX_TABLE = 1 << 13;
 
     private HashWalkCommands() {}
 
@@ -163,13 +166,84 @@ final class HashWalkCommands {
             if (found == Found.MISSING) {
                 call.reply().nil();
             } else {
-                long[] entries = entries(item);
-                reply(call.reply(), entries[ThreadLocalRandom.current().nextInt(entries.length)], FIELDS);
+                int picked = ThreadLocalRandom.current().nextInt(PackedHash.count(item.valueAddress()));
+                long entry = PackedHash.first(item.valueAddress(), item.valueLength());
+                for (int i = 0; i < picked; i++) {
+                    entry = PackedHash.next(item.valueAddress(), item.valueLength(), entry);
+                }
+                reply(call.reply(), entry, FIELDS);
             }
         } else if (found == Found.MISSING || count == 0) {
             call.reply().array(0);
         } else {
-            replyRandom(call.reply(), entries(item), count, withValues);
+            replyRandom(call.reply(), item, count, withValues);
+        }
+    }
+
+    /** A positive count asks for different fields, as many as there are; a negative one for that many picks. */
+    private static void replyRandom(ReplyWriter reply, Item item, long count, boolean withValues) {
+        int fields = PackedHash.count(item.valueAddress());
+        long answered = count < 0 ? -count : Math.min(count, fields);
+        boolean pairs = withValues && reply.resp3();
+        reply.array(withValues && !pairs ? 2 * answered : answered);
+        int what = withValues ? FIELDS | VALUES : FIELDS;
+        if (count > 0) {
+            replyDifferent(reply, item, (int) answered, what, pairs);
+        } else if (fields <= MAX_TABLE) {
+            replyPicks(reply, entries(item), answered, what, pairs);
+        } else {
+            replyPicksOfMany(reply, item, answered, what, pairs);
+        }
+    }
+
+    /** Each of the fields with the same chance, in the order of the hash: nothing has to be noted. */
+    private static void replyDifferent(ReplyWriter reply, Item item, int wanted, int what, boolean pairs) {
+        long hash = item.valueAddress();
+        int length = item.valueLength();
+        int left = PackedHash.count(hash);
+        int missing = wanted;
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        for (long entry = PackedHash.first(hash, length); missing > 0; entry = PackedHash.next(hash, length, entry)) {
+            if (random.nextInt(left--) < missing) {
+                replyPicked(reply, entry, what, pairs);
+                missing--;
+            }
+        }
+    }
+
+    private static void replyPicks(ReplyWriter reply, long[] entries, long wanted, int what, boolean pairs) {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        for (long i = 0; i < wanted; i++) {
+            replyPicked(reply, entries[random.nextInt(entries.length)], what, pairs);
+        }
+    }
+
+    /** A table of all entries would not fit the heap: some picks at a time are found in one walk, in ascending order. */
+    private static void replyPicksOfMany(ReplyWriter reply, Item item, long wanted, int what, boolean pairs) {
+        long hash = item.valueAddress();
+        int length = item.valueLength();
+        int fields = PackedHash.count(hash);
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        for (long left = wanted; left > 0; left -= MAX_TABLE) {
+            int now = (int) Math.min(left, MAX_TABLE);
+            // The number of the entry, and behind it the pick's place in the reply.
+            long[] picks = new long[now];
+            for (int i = 0; i < now; i++) {
+                picks[i] = (long) random.nextInt(fields) << 32 | i;
+            }
+            Arrays.sort(picks);
+            long[] entries = new long[now];
+            long entry = PackedHash.first(hash, length);
+            int number = 0;
+            for (long pick : picks) {
+                for (; number < pick >>> 32; number++) {
+                    entry = PackedHash.next(hash, length, entry);
+                }
+                entries[(int) pick] = entry;
+            }
+            for (long picked : entries) {
+                replyPicked(reply, picked, what, pairs);
+            }
         }
     }
 
@@ -185,27 +259,10 @@ final class HashWalkCommands {
         return entries;
     }
 
-    /** A positive count asks for different fields, as many as there are; a negative one for that many picks. */
-    private static void replyRandom(ReplyWriter reply, long[] entries, long count, boolean withValues) {
-        boolean repeats = count < 0;
-        long answered = repeats ? -count : Math.min(count, entries.length);
-        boolean pairs = withValues && reply.resp3();
-        reply.array(withValues && !pairs ? 2 * answered : answered);
-        ThreadLocalRandom random = ThreadLocalRandom.current();
-        for (long i = 0; i < answered; i++) {
-            long entry;
-            if (repeats) {
-                entry = entries[random.nextInt(entries.length)];
-            } else {
-                int first = (int) i;
-                int picked = answered == entries.length ? first : random.nextInt(first, entries.length);
-                entry = entries[picked];
-                entries[picked] = entries[first];
-            }
-            if (pairs) {
-                reply.array(2);
-            }
-            reply(reply, entry, withValues ? FIELDS | VALUES : FIELDS);
+    private static void replyPicked(ReplyWriter reply, long entry, int what, boolean pair) {
+        if (pair) {
+            reply.array(2);
         }
+        reply(reply, entry, what);
     }
 }

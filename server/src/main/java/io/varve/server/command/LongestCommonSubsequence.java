@@ -3,6 +3,7 @@ package io.varve.server.command;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
 
 /**
@@ -101,14 +102,26 @@ final class LongestCommonSubsequence {
             call.reply().error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
             return;
         }
-        LongestCommonSubsequence found = new LongestCommonSubsequence(first.valueAddress(), firstLength,
-                second.valueAddress(), secondLength);
-        if (indexes) {
-            found.replyRanges(call.reply(), minMatchLength, matchLengths);
-        } else if (lengthOnly) {
-            call.reply().integer(found.length);
-        } else {
-            found.replyString(call.reply());
+        ArgumentMemory heap = call.server().argumentMemory();
+        // Two rows, a bit for each cell, and the text.
+        long bytes = 2L * Integer.BYTES * secondLength + (long) firstLength * secondLength / Byte.SIZE
+                + Math.min(firstLength, secondLength);
+        if (!heap.take(bytes)) {
+            call.reply().error("ERR Insufficient memory, failed allocating transient memory for LCS");
+            return;
+        }
+        try {
+            LongestCommonSubsequence found = new LongestCommonSubsequence(first.valueAddress(), firstLength,
+                    second.valueAddress(), secondLength);
+            if (indexes) {
+                found.replyRanges(call.reply(), minMatchLength, matchLengths);
+            } else if (lengthOnly) {
+                call.reply().integer(found.length);
+            } else {
+                found.replyString(call.reply());
+            }
+        } finally {
+            heap.give(bytes);
         }
     }
 

@@ -1,11 +1,9 @@
 package io.varve.server.command;
 
-import java.util.Arrays;
 import java.util.Locale;
 
 import io.varve.memory.ItemVisitor;
 import io.varve.memory.item.Item;
-import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +17,10 @@ import static io.varve.server.command.KeyCommands.keys;
 final class ScanCommands {
     /** How many keys KEYS asks for at a time. */
     private static final int KEYS_SLICE = 1024;
+    /** SCAN asks for so many at a time, until COUNT, but no more often and not beyond so many bytes in one call. */
+    private static final int SCAN_SLICE = 16;
+    private static final int MAX_SLICES = 4096;
+    private static final int MAX_SCAN_BYTES = 4 << 20;
 
     private ScanCommands() {}
 
@@ -41,25 +43,30 @@ final class ScanCommands {
         String type = cursor.typeArgument() == 0
                 ? null
                 : call.argumentString(cursor.typeArgument()).toLowerCase(Locale.ROOT);
-        CollectedKeys collected = new CollectedKeys(call, cursor, type);
-        long next = call.session().scan(call.database(), cursor.position(), cursor.count(), collected);
         ReplyWriter reply = call.reply();
-        reply.array(2);
-        reply.bulkAscii(Long.toUnsignedString(next));
-        collected.reply(reply);
+        long mark = reply.beginDeferred();
+        long before = reply.pendingBytes();
+        Matches matches = new Matches(call, cursor, type);
+        long slices = Math.min(MAX_SLICES, (cursor.count() + SCAN_SLICE - 1L) / SCAN_SLICE);
+        long at = cursor.position();
+        do {
+            at = call.session().scan(call.database(), at, (int) Math.min(SCAN_SLICE, cursor.count() - matches.visited),
+                    matches);
+            slices--;
+        } while (at != 0 && slices > 0 && matches.visited < cursor.count()
+                && reply.pendingBytes() - before < MAX_SCAN_BYTES);
+        reply.endScan(mark, at, matches.count);
     }
 
-    /** Keys that SCAN has come by, copied: the cursor, which is known only afterwards, stands before them. */
-    private static final class CollectedKeys implements ItemVisitor {
+    /** Replies the keys that SCAN comes by and that its options ask for. Confined to one command. */
+    private static final class Matches implements ItemVisitor {
         private final Invocation call;
         private final ScanCursor cursor;
         private final @Nullable String type;
-        private byte[] bytes = new byte[512];
-        private int used;
-        private int[] ends = new int[16];
-        private int count;
+        private long visited;
+        private long count;
 
-        CollectedKeys(Invocation call, ScanCursor cursor, @Nullable String type) {
+        Matches(Invocation call, ScanCursor cursor, @Nullable String type) {
             this.call = call;
             this.cursor = cursor;
             this.type = type;
@@ -67,26 +74,11 @@ final class ScanCommands {
 
         @Override
         public void visit(Item item) {
-            if (type != null && !item.type().redisName().equals(type)
-                    || !cursor.matches(call, item.keyAddress(), item.keyLength())) {
-                return;
-            }
-            int end = used + item.keyLength();
-            if (end > bytes.length) {
-                bytes = Arrays.copyOf(bytes, Math.max(end, bytes.length * 2));
-            }
-            if (count == ends.length) {
-                ends = Arrays.copyOf(ends, count * 2);
-            }
-            Memory.copy(item.keyAddress(), bytes, used, item.keyLength());
-            used = end;
-            ends[count++] = end;
-        }
-
-        void reply(ReplyWriter reply) {
-            reply.array(count);
-            for (int i = 0; i < count; i++) {
-                reply.bulk(Arrays.copyOfRange(bytes, i == 0 ? 0 : ends[i - 1], ends[i]));
+            visited++;
+            if ((type == null || item.type().redisName().equals(type))
+                    && cursor.matches(call, item.keyAddress(), item.keyLength())) {
+                call.reply().bulk(item.keyAddress(), item.keyLength());
+                count++;
             }
         }
     }

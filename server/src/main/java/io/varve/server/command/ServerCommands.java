@@ -20,6 +20,8 @@ import static io.varve.server.command.CommandFlag.WRITE;
 
 /** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, what belongs to persistence and replicas. Immutable. */
 final class ServerCommands {
+    private static final int MAX_INFO_ARGUMENTS = 256;
+
     private final ServerContext server;
     private final Cache cache;
     private final InfoReport report;
@@ -102,7 +104,8 @@ final class ServerCommands {
 
     private void info(Invocation call) {
         List<String> sections = new ArrayList<>();
-        for (int i = 1; i < call.argumentCount(); i++) {
+        // A request may have millions of arguments, but there are few sections.
+        for (int i = 1; i < Math.min(call.argumentCount(), MAX_INFO_ARGUMENTS); i++) {
             sections.add(call.argumentString(i).toLowerCase(Locale.ROOT));
         }
         call.reply().verbatim("txt", report.write(sections));

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -13,9 +14,9 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
 import io.netty.util.concurrent.ScheduledFuture;
-import io.varve.memory.item.ValueRun;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.Batch;
 import io.varve.server.command.Client;
@@ -24,6 +25,7 @@ import io.varve.server.command.ServerContext;
 import io.varve.server.command.Suspension;
 import io.varve.server.config.OutputBufferLimits;
 import io.varve.server.resp.LargeBulks;
+import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RequestDecoder;
 import org.jspecify.annotations.Nullable;
@@ -45,13 +47,19 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     /** Bytes decoded before other connections have their turn. */
     private static final int TURN_BYTES = 64 << 10;
+    /** What is kept of a request whose need is known and not over this is given just that; else it is doubled. */
+    private static final int EXACT_BYTES = 128 << 10;
+    /** How long, and how many bytes, a client is still listened to that was told its input makes no sense. */
+    private static final int LINGER_MILLIS = 2000;
+    private static final int LINGER_BYTES = 16 << 20;
 
     private final ServerContext server;
     private final Workers workers;
+    private final ConnectionBuffers buffers;
     private final Channel channel;
     private final RequestDecoder decoder;
     private final Runnable nextTurn = this::turn;
-    private final ReplyWriter.Taker pieceWriter = this::writePiece;
+    private final Consumer<ByteBuf> pieceWriter = this::writePiece;
     private @Nullable Worker worker;
     private @Nullable Client client;
 
@@ -69,13 +77,18 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private boolean moreToDecode;
     private boolean closed;
     private long overSoftLimitSinceMillis;
+    /** Bytes that are still read and dropped before the connection is closed, and until when; 0: it does not linger. */
+    private int lingerBytes;
+    private long lingerUntilMillis;
 
     private volatile long incomingBytes;
     private volatile long incomingCapacityBytes;
 
-    ConnectionHandler(ServerContext server, Workers workers, LargeBulks largeBulks, Channel channel) {
+    ConnectionHandler(ServerContext server, Workers workers, LargeBulks largeBulks, ConnectionBuffers buffers,
+            Channel channel) {
         this.server = server;
         this.workers = workers;
+        this.buffers = buffers;
         this.channel = channel;
         decoder = new RequestDecoder(largeBulks, server.argumentMemory(), server.config().maxBulkBytes());
     }
@@ -127,9 +140,17 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (cause instanceof IOException) {
             LOG.debug("Connection {} broke: {}", channel.remoteAddress(), cause.toString());
         } else {
-            LOG.error("Connection {} is closed because of an unexpected error", channel.remoteAddress(), cause);
+            logUnexpected(cause);
         }
         ctx.close();
+    }
+
+    private void logUnexpected(Throwable cause) {
+        if (cause instanceof NoBufferException || cause instanceof OutOfMemoryError) {
+            buffers.logClosed(channel.remoteAddress(), cause, server.ticker().wallMillis());
+        } else {
+            LOG.error("Connection {} is closed because of an unexpected error", channel.remoteAddress(), cause);
+        }
     }
 
     private void refuse(String error) {
@@ -143,6 +164,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf in = (ByteBuf) message;
         if (closed || client == null) {
+            linger(in.readableBytes());
             in.release();
             return;
         }
@@ -181,16 +203,26 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         int more = in.readableBytes();
         ByteBuf target = to;
-        if (to.writableBytes() < more || to.refCnt() > 1) {
-            int held = to.readableBytes();
-            // Doubled, so that a request arriving in small pieces is copied a constant number of times.
-            target = channel.alloc().directBuffer(Math.max(512, (int) Math.min(Integer.MAX_VALUE, 2L * (held + more))));
-            target.writeBytes(to);
-            to.release();
+        try {
+            if (to.writableBytes() < more || to.refCnt() > 1) {
+                target = buffers.forKeeping(roomFor(to.readableBytes() + more));
+                target.writeBytes(to);
+                to.release();
+            }
+            target.writeBytes(in);
+        } finally {
+            in.release();
         }
-        target.writeBytes(in);
-        in.release();
         return target;
+    }
+
+    /** Doubled, so that a request arriving in small pieces is copied a constant number of times. */
+    private int roomFor(int bytes) {
+        long needed = decoder.neededBytes();
+        if (needed >= bytes && needed <= EXACT_BYTES) {
+            return (int) needed;
+        }
+        return Math.clamp(2L * bytes, 512, Integer.MAX_VALUE);
     }
 
     // --- a turn
@@ -208,12 +240,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             execute(me, java.util.Objects.requireNonNull(worker));
             if (me.closing() || decoder.error() != null && parked == null && !moreToDecode) {
                 closed = true;
-                channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+                channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingerThenClose());
             }
         } catch (Throwable fatal) {
-            // Out of direct memory, or a bug outside of a handler: this connection ends, the others go on.
+            // Out of memory for buffers, or a bug outside of a handler: this connection ends, the others go on.
             closed = true;
-            LOG.error("Connection {} is closed because of an unexpected error", channel.remoteAddress(), fatal);
+            logUnexpected(fatal);
             java.util.Objects.requireNonNull(worker).reply().close();
             channel.close();
         } finally {
@@ -330,18 +363,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
     }
 
-    private void writePiece(ReplyWriter.Piece piece) {
-        switch (piece) {
-            case ReplyWriter.Piece.Bytes(ByteBuf bytes) -> channel.write(bytes, channel.voidPromise());
-            case ReplyWriter.Piece.Run(ValueRun run, ByteBuf bytes) ->
-                channel.write(bytes).addListener(_ -> run.release());
-        }
+    private void writePiece(ByteBuf piece) {
+        channel.write(piece, channel.voidPromise());
     }
 
     /** Decides what happens next: another turn, waiting for the client to read, or for more to arrive. */
     private void goOn() {
-        if (parked == null) {
-            compact();
+        if (parked == null && !compactOrClose()) {
+            return;
         }
         boolean writable = channel.isWritable();
         boolean work = parked != null || moreToDecode;
@@ -365,6 +394,20 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
     }
 
+    /** @return whether there was memory for what has to be kept; if not, the connection is closed */
+    private boolean compactOrClose() {
+        try {
+            compact();
+            return true;
+        } catch (NoBufferException | OutOfMemoryError none) {
+            logUnexpected(none);
+            closed = true;
+            channel.close();
+            dropBuffers();
+            return false;
+        }
+    }
+
     /** Lets go of executed bytes, and takes in what came meanwhile. */
     private void compact() {
         ByteBuf buffer = pending;
@@ -373,16 +416,45 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             pending = null;
         } else if (buffer != null && !moreToDecode && buffer.readableBytes() < buffer.capacity() / 4) {
             // The few bytes of an unfinished request do not hold a large buffer.
-            ByteBuf small = channel.alloc().directBuffer(buffer.readableBytes() * 2);
-            small.writeBytes(buffer);
-            buffer.release();
-            pending = small;
+            move(buffer, buffer.readableBytes() * 2);
+        } else if (buffer != null && !moreToDecode && buffers.isToMove(buffer)) {
+            move(buffer, roomFor(buffer.readableBytes()));
         }
         ByteBuf waiting = late;
         if (waiting != null) {
             late = null;
             receive(waiting);
             moreToDecode = pending != null;
+        }
+    }
+
+    private void move(ByteBuf buffer, int room) {
+        ByteBuf target = buffers.forKeeping(room);
+        target.writeBytes(buffer);
+        buffer.release();
+        pending = target;
+    }
+
+    // --- the end after an error
+
+    /**
+     * Tells the client that nothing more comes, and drops what it still sends until it closes: a socket that is closed with
+     * unread bytes resets the connection, and the client may never see the error.
+     */
+    private void lingerThenClose() {
+        if (!channel.isActive()) {
+            return;
+        }
+        lingerBytes = LINGER_BYTES;
+        lingerUntilMillis = server.ticker().wallMillis() + LINGER_MILLIS;
+        ((DuplexChannel) channel).shutdownOutput();
+        channel.config().setAutoRead(true);
+    }
+
+    private void linger(int bytes) {
+        lingerBytes -= bytes;
+        if (lingerUntilMillis != 0 && lingerBytes < 0) {
+            channel.close();
         }
     }
 
@@ -395,6 +467,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     /** Applies the soft output limit and the idle timeout; called about once a second. */
     void check(long nowMillis) {
+        if (lingerUntilMillis != 0 && nowMillis >= lingerUntilMillis) {
+            channel.close();
+        }
         Client me = client;
         if (closed || me == null) {
             return;

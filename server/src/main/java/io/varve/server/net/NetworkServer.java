@@ -106,7 +106,8 @@ public final class NetworkServer implements AutoCloseable {
     }
 
     private ServerBootstrap bootstrap(CommandTable table, ServerConfig config) {
-        ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+        ConnectionBuffers allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(),
+                server.argumentMemory());
         Workers workers = new Workers(server, table, allocator);
         LargeBulks largeBulks = new CacheRuns(server.cache());
         int keepAliveSeconds = config.intNumber("tcp-keepalive");
@@ -131,7 +132,7 @@ public final class NetworkServer implements AutoCloseable {
             @Override
             protected void initChannel(Channel channel) {
                 connections.add(channel);
-                channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, channel));
+                channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, allocator, channel));
             }
         });
     }

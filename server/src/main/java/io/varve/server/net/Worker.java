@@ -22,7 +22,7 @@ final class Worker {
 
     Worker(ServerContext server, CommandTable table, ByteBufAllocator allocator) {
         dispatcher = new Dispatcher(server, table);
-        reply = new ReplyWriter(allocator);
+        reply = new ReplyWriter(allocator, server.argumentMemory());
     }
 
     Dispatcher dispatcher() {

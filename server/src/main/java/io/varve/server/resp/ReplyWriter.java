@@ -4,10 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
@@ -22,20 +22,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReplyWriter {
     private static final int CHUNK_BYTES = 16 << 10;
-    private static final byte[] CRLF = {'\r', '\n'};
-
-    /** What goes out, in order: a buffer, or a run. */
-    public sealed interface Piece {
-        /** Replies in a buffer, which the taker releases. */
-        record Bytes(ByteBuf buffer) implements Piece {}
-
-        /** A large value's bytes; the buffer is a view, and the taker releases the run once they are written. */
-        record Run(ValueRun run, ByteBuf buffer) implements Piece {}
-    }
+    /** A long reply goes into larger chunks, of this part of it, so that there are never very many. */
+    private static final int CHUNK_PART = 16;
+    private static final int MAX_CHUNK_BYTES = 1 << 20;
+    /** Behind a large value it goes on in the rest of the chunk if there is this much of it. */
+    private static final int LEAST_REST_BYTES = 64;
 
     private final ByteBufAllocator allocator;
-    /** Complete pieces before the current buffer. */
-    private final List<Piece> pieces = new ArrayList<>();
+    private final ArgumentMemory heap;
+    /** What goes out before the current buffer: complete buffers, and views of large values' runs. */
+    private final List<ByteBuf> pieces = new ArrayList<>();
+    /** Bytes in {@link #pieces}, and how many were copied into them. */
+    private long finishedBytes;
+    private long copiedBytes;
     private @Nullable ByteBuf buffer;
     private long start;
     private long at;
@@ -44,8 +43,12 @@ public final class ReplyWriter {
     private long errors;
     private String lastError = "";
 
-    public ReplyWriter(ByteBufAllocator allocator) {
+    /**
+     * @param heap what the objects around large values are charged to
+     */
+    public ReplyWriter(ByteBufAllocator allocator, ArgumentMemory heap) {
         this.allocator = allocator;
+        this.heap = heap;
     }
 
     /** 2 or 3. */
@@ -132,13 +135,15 @@ public final class ReplyWriter {
      * A large value, or a part of one: its run is retained and the bytes go out of it without a copy.
      *
      * @param address of the first byte, in the run
+     * @throws NoBufferException if the heap has no room for one more such reference
      */
     public void bigBulk(ValueRun run, long address, int length) {
         header('$', length);
         run.retain();
-        finishBuffer();
-        MemorySegment bytes = Memory.all().asSlice(address, length);
-        pieces.add(new Piece.Run(run, Unpooled.wrappedBuffer(bytes.asByteBuffer())));
+        RunBuffer view = RunBuffer.ofValue(allocator, run, address, length, heap);
+        cutBuffer();
+        pieces.add(view);
+        finishedBytes += length;
         ensure(2);
         putCrlf();
     }
@@ -238,7 +243,34 @@ public final class ReplyWriter {
         insertHeader(mark, resp3() ? '~' : '*', count);
     }
 
+    /**
+     * Puts the head of SCAN's reply, {@code *2}, the cursor and {@code *count}, in front of the elements written since
+     * {@link #beginDeferred}.
+     */
+    public void endScan(long mark, long cursor, long count) {
+        String digits = Long.toUnsignedString(cursor);
+        int room = 4 + 1 + Numbers.longChars(digits.length()) + 2 + digits.length() + 2 + 1
+                + Numbers.longChars(count) + 2;
+        long to = openGap(mark, room);
+        long behind = at;
+        at = to;
+        putByte('*');
+        putByte('2');
+        putCrlf();
+        putHeader('$', digits.length());
+        putAscii(digits);
+        putCrlf();
+        putHeader('*', count);
+        assert at == to + room : at - to;
+        at = behind;
+    }
+
     // --- taking back and taking out
+
+    /** Makes sure that so many bytes can be written without another buffer: replies that must not fail fit in them. */
+    public void reserve(int bytes) {
+        ensure(bytes);
+    }
 
     /** The place where the next byte goes; valid until {@link #take}. */
     public long mark() {
@@ -254,15 +286,21 @@ public final class ReplyWriter {
             while (pieces.size() > piece + 1) {
                 release(pieces.removeLast());
             }
-            Piece last = pieces.removeLast();
-            if (last instanceof Piece.Bytes(ByteBuf reopened)) {
-                open(reopened);
-            } else {
-                // A run can be the piece of a mark only if nothing was written in front of it: then all of it goes.
-                release(last);
-            }
+            // A value's view stands behind its head, so it is never what a mark points into.
+            ByteBuf last = pieces.removeLast();
+            finished(-last.readableBytes());
+            open(last);
         }
         at = start + offset;
+    }
+
+    private void release(ByteBuf piece) {
+        if (piece instanceof RunBuffer run && run.isValue()) {
+            finishedBytes -= piece.readableBytes();
+        } else {
+            finished(-piece.readableBytes());
+        }
+        piece.release();
     }
 
     /** Whether nothing has been written since the last {@link #take}. */
@@ -270,38 +308,38 @@ public final class ReplyWriter {
         return pieces.isEmpty() && at == start;
     }
 
-    /** Bytes written since the last {@link #take}, runs included. */
+    /** Bytes written since the last {@link #take}, large values included. */
     public long pendingBytes() {
-        long sum = at - start;
-        for (int i = 0; i < pieces.size(); i++) {
-            sum += switch (pieces.get(i)) {
-                case Piece.Bytes(ByteBuf bytes) -> bytes.readableBytes();
-                case Piece.Run(_, ByteBuf bytes) -> bytes.readableBytes();
-            };
-        }
-        return sum;
+        return finishedBytes + (at - start);
+    }
+
+    /** Those of {@link #pendingBytes} that take memory of their own. */
+    public long copiedBytes() {
+        return copiedBytes + (at - start);
     }
 
     /** Hands over everything written, in order, to be written out and released by the taker. */
-    public void take(Taker taker) {
+    public void take(Consumer<ByteBuf> taker) {
         finishBuffer();
         for (int i = 0; i < pieces.size(); i++) {
-            taker.take(pieces.get(i));
+            taker.accept(pieces.get(i));
         }
-        pieces.clear();
+        forgetPieces();
     }
 
     /** Releases everything that was not taken. */
     public void close() {
         dropBuffer();
-        pieces.forEach(ReplyWriter::release);
-        pieces.clear();
+        for (ByteBuf piece : pieces) {
+            piece.release();
+        }
+        forgetPieces();
     }
 
-    /** Receives the pieces of {@link #take}. */
-    @FunctionalInterface
-    public interface Taker {
-        void take(Piece piece);
+    private void forgetPieces() {
+        pieces.clear();
+        finishedBytes = 0;
+        copiedBytes = 0;
     }
 
     /** How many errors were written so far. */
@@ -318,47 +356,57 @@ public final class ReplyWriter {
 
     private void header(char kind, long value) {
         ensure(Numbers.MAX_LONG_CHARS + 3);
+        putHeader(kind, value);
+    }
+
+    private void putHeader(char kind, long value) {
         putByte(kind);
         at += Numbers.putLong(at, value);
         putCrlf();
     }
 
     private void insertHeader(long mark, char kind, long value) {
-        int piece = (int) (mark >>> 32);
-        int offset = (int) mark;
-        int room = 1 + Numbers.longChars(value) + 2;
-        long from;
-        if (piece == pieces.size()) {
-            if (at + room > end) {
-                growCurrent(room);
-            }
-            from = start + offset;
-            Memory.copy(from, from + room, at - from);
-            at += room;
-        } else {
-            from = makeRoom((Piece.Bytes) pieces.get(piece), offset, room);
-        }
-        Memory.putByte(from, (byte) kind);
-        int digits = Numbers.putLong(from + 1, value);
-        Memory.copy(CRLF, 0, from + 1 + digits, 2);
+        long to = openGap(mark, 1 + Numbers.longChars(value) + 2);
+        long behind = at;
+        at = to;
+        putHeader(kind, value);
+        at = behind;
     }
 
-    private static long makeRoom(Piece.Bytes piece, int offset, int room) {
-        ByteBuf bytes = piece.buffer();
-        int length = bytes.writerIndex();
-        bytes.ensureWritable(room);
-        bytes.writerIndex(length + room);
-        long from = addressOf(bytes) + offset;
-        Memory.copy(from, from + room, length - offset);
-        return from;
+    /** Moves what was written since the mark, as far as it is in one piece with it. @return where the gap begins */
+    private long openGap(long mark, int room) {
+        int piece = (int) (mark >>> 32);
+        int offset = (int) mark;
+        if (piece == pieces.size()) {
+            if (end - at < room) {
+                growCurrent(room);
+            }
+            long from = start + offset;
+            Memory.copy(from, from + room, at - from);
+            at += room;
+            return from;
+        }
+        ByteBuf old = pieces.get(piece);
+        int length = old.readableBytes();
+        long from = addressOf(old) + old.readerIndex();
+        ByteBuf larger = allocator.directBuffer(length + room);
+        long to = addressOf(larger);
+        Memory.copy(from, to, offset);
+        Memory.copy(from + offset, to + offset + room, length - offset);
+        larger.setIndex(0, length + room);
+        pieces.set(piece, larger);
+        old.release();
+        finished(room);
+        return to + offset;
     }
 
     private void growCurrent(int room) {
         ByteBuf current = java.util.Objects.requireNonNull(buffer);
         int length = (int) (at - start);
-        current.writerIndex(length);
-        current.ensureWritable(room);
-        open(current);
+        ByteBuf larger = allocator.directBuffer(Math.max(CHUNK_BYTES, length + room));
+        Memory.copy(start, addressOf(larger), length);
+        current.release();
+        open(larger);
         at = start + length;
     }
 
@@ -402,15 +450,23 @@ public final class ReplyWriter {
     }
 
     private void nextBuffer(int bytes) {
+        ByteBuf fresh = allocator.directBuffer(Math.max(chunkBytes(), bytes));
         finishBuffer();
-        open(allocator.directBuffer(Math.max(CHUNK_BYTES, bytes)));
+        open(fresh);
         at = start;
     }
 
+    private int chunkBytes() {
+        long part = copiedBytes / CHUNK_PART;
+        return part <= CHUNK_BYTES ? CHUNK_BYTES : (int) Math.min(MAX_CHUNK_BYTES, Long.highestOneBit(part));
+    }
+
+    /** The bytes before the reader's index, if there are any, belong to a piece already. */
     private void open(ByteBuf fresh) {
         buffer = fresh;
-        start = addressOf(fresh);
-        end = start + fresh.capacity();
+        long address = addressOf(fresh);
+        start = address + fresh.readerIndex();
+        end = address + fresh.capacity();
     }
 
     private void finishBuffer() {
@@ -418,13 +474,36 @@ public final class ReplyWriter {
         if (current == null) {
             return;
         }
-        if (at == start) {
+        int length = (int) (at - start);
+        if (length == 0) {
             current.release();
         } else {
-            current.setIndex(0, (int) (at - start));
-            pieces.add(new Piece.Bytes(current));
+            int from = current.readerIndex();
+            current.setIndex(from, from + length);
+            pieces.add(current);
+            finished(length);
         }
         forgetBuffer();
+    }
+
+    /** Ends a piece; what follows goes into the rest of the same buffer. */
+    private void cutBuffer() {
+        ByteBuf current = buffer;
+        if (current == null || end - at < LEAST_REST_BYTES) {
+            finishBuffer();
+            return;
+        }
+        int from = current.readerIndex();
+        int length = (int) (at - start);
+        pieces.add(current.retainedSlice(from, length));
+        finished(length);
+        current.setIndex(from + length, from + length);
+        start = at;
+    }
+
+    private void finished(int length) {
+        finishedBytes += length;
+        copiedBytes += length;
     }
 
     private void dropBuffer() {
@@ -439,16 +518,6 @@ public final class ReplyWriter {
         start = 0;
         at = 0;
         end = 0;
-    }
-
-    private static void release(Piece piece) {
-        switch (piece) {
-            case Piece.Bytes(ByteBuf bytes) -> bytes.release();
-            case Piece.Run(ValueRun run, ByteBuf bytes) -> {
-                bytes.release();
-                run.release();
-            }
-        }
     }
 
     /** Where a direct buffer's first byte is. */

@@ -126,6 +126,11 @@ public final class RequestDecoder {
         return position;
     }
 
+    /** Bytes of the unfinished request, from its first, that have to be there before more of it is decoded; 0: unknown. */
+    public long neededBytes() {
+        return bulkLength == NONE || largePending ? 0 : (long) position + bulkLength + 2;
+    }
+
     /**
      * Takes bytes of a large bulk.
      *

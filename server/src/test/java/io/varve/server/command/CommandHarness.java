@@ -11,6 +11,7 @@ import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
 
 /**
@@ -26,7 +27,7 @@ final class CommandHarness implements AutoCloseable {
     private final Cache cache;
     private final Dispatcher dispatcher;
     private final Client client;
-    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT);
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeap());
     private final Batch batch = new Batch();
     private long memoryAt = memory;
 
@@ -70,7 +71,7 @@ final class CommandHarness implements AutoCloseable {
     }
 
     /** Runs a command and leaves its reply unread, as a client does that is slow. */
-    List<ReplyWriter.Piece> runUnread(String... arguments) {
+    List<ByteBuf> runUnread(String... arguments) {
         begin();
         add(arguments);
         execute();
@@ -117,27 +118,18 @@ final class CommandHarness implements AutoCloseable {
         return reply.errors();
     }
 
-    List<ReplyWriter.Piece> takeReply() {
-        List<ReplyWriter.Piece> pieces = new ArrayList<>();
+    List<ByteBuf> takeReply() {
+        List<ByteBuf> pieces = new ArrayList<>();
         reply.take(pieces::add);
         return pieces;
     }
 
     /** The bytes of a reply, which is released. */
-    static String text(List<ReplyWriter.Piece> pieces) {
+    static String text(List<ByteBuf> pieces) {
         StringBuilder text = new StringBuilder();
-        for (ReplyWriter.Piece piece : pieces) {
-            switch (piece) {
-                case ReplyWriter.Piece.Bytes(ByteBuf bytes) -> {
-                    text.append(bytes.toString(StandardCharsets.ISO_8859_1));
-                    bytes.release();
-                }
-                case ReplyWriter.Piece.Run(var run, ByteBuf bytes) -> {
-                    text.append(bytes.toString(StandardCharsets.ISO_8859_1));
-                    bytes.release();
-                    run.release();
-                }
-            }
+        for (ByteBuf piece : pieces) {
+            text.append(piece.toString(StandardCharsets.ISO_8859_1));
+            piece.release();
         }
         return text.toString();
     }

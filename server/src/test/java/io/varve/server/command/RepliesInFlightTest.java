@@ -2,12 +2,13 @@ package io.varve.server.command;
 
 import java.util.List;
 
+import io.netty.buffer.ByteBuf;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RunBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,8 +42,8 @@ class RepliesInFlightTest {
             "GETSET s b", "DEL s", "EXPIRE s 100", "EXPIRE s -1", "RENAME s t", "MSET s b", "FLUSHALL", "INCR s",
             "GETEX s EX 100", "SETEX s 100 b"})
     void aReplyInFlightKeepsTheOldString(String command) {
-        List<ReplyWriter.Piece> unread = server.runUnread("GET", "s");
-        assertThat(unread).as("the value goes out of its run").anyMatch(ReplyWriter.Piece.Run.class::isInstance);
+        List<ByteBuf> unread = server.runUnread("GET", "s");
+        assertThat(unread).as("the value goes out of its run").anyMatch(RunBuffer.class::isInstance);
         server.run(command);
         server.run("SET", "other", "c".repeat(LENGTH));
         assertThat(CommandHarness.text(unread)).isEqualTo("$200001\r\n" + "a".repeat(LENGTH + 1) + "\r\n");

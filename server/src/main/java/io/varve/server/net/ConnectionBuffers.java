@@ -1,0 +1,151 @@
+package io.varve.server.net;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetric;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.varve.memory.Cache;
+import io.varve.memory.item.ValueRun;
+import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.NoBufferException;
+import io.varve.server.resp.RunBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where connections get their buffers: from Netty's pools as long as these are small, and beyond that from memory that is
+ * charged to maxmemory. Thread-safe, as the pools, the cache and the counters are.
+ *
+ * <pre>
+ *  0              POOLED_BYTES       LAST_POOLED_BYTES   -XX:MaxDirectMemorySize (64 MB)
+ *  | pools: everything | pools: small buffers, and what    | the pools' last chunks |
+ *  |                   | maxmemory refuses and soon ends   |                        |
+ *                      | runs of the cache: what is kept, and replies as long as they like  ...
+ * </pre>
+ *
+ * <p>Netty's pools are bounded by the JVM's direct memory, which does not follow maxmemory, and who is refused there loses
+ * the connection. So what takes memory for as long as a client likes (an unfinished request, an unread reply) must not
+ * end in the pools once they hold {@link #POOLED_BYTES}.
+ */
+final class ConnectionBuffers extends AbstractByteBufAllocator {
+    /** Up to so many bytes in the pools, nothing else is asked. */
+    static final long POOLED_BYTES = 40L << 20;
+    /** A buffer that maxmemory refuses may still be pooled up to here: what is read and answered at once lives on it. */
+    private static final long LAST_POOLED_BYTES = 52L << 20;
+    /** Such a buffer is no longer than this. */
+    private static final int SHORT_BYTES = 64 << 10;
+    /** Shorter ones are always pooled: a run takes a page at least. */
+    private static final int SMALL_BYTES = 1024;
+    private static final int LOG_EVERY_MILLIS = 1000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionBuffers.class);
+
+    private final ByteBufAllocator pools;
+    private final ByteBufAllocatorMetric pooled;
+    private final Cache cache;
+    private final ArgumentMemory heap;
+    private final AtomicLong nextLogMillis = new AtomicLong();
+    private final AtomicLong unlogged = new AtomicLong();
+
+    /**
+     * @param pools a pooling allocator that tells its metrics
+     * @param heap  what the objects around buffers outside of the pools are charged to
+     */
+    ConnectionBuffers(ByteBufAllocator pools, Cache cache, ArgumentMemory heap) {
+        super(true);
+        this.pools = pools;
+        pooled = ((ByteBufAllocatorMetricProvider) pools).metric();
+        this.cache = cache;
+        this.heap = heap;
+    }
+
+    @Override
+    public boolean isDirectBufferPooled() {
+        return true;
+    }
+
+    @Override
+    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+        return pools.heapBuffer(initialCapacity, maxCapacity);
+    }
+
+    /** Evicts nothing: may be called under a shard's lock. */
+    @Override
+    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+        if (initialCapacity < SMALL_BYTES || pooled.usedDirectMemory() + initialCapacity <= POOLED_BYTES) {
+            try {
+                return pools.directBuffer(initialCapacity, maxCapacity);
+            } catch (OutOfMemoryError directMemory) {
+                // A JVM with a lower limit than the launcher sets; the heap is not touched.
+                return outsideOfThePools(initialCapacity, maxCapacity);
+            }
+        }
+        return outsideOfThePools(initialCapacity, maxCapacity);
+    }
+
+    private ByteBuf outsideOfThePools(int bytes, int maxCapacity) {
+        ByteBuf charged = charged(bytes);
+        if (charged != null) {
+            return charged;
+        }
+        if (bytes <= SHORT_BYTES && pooled.usedDirectMemory() + bytes <= LAST_POOLED_BYTES) {
+            try {
+                return pools.directBuffer(bytes, maxCapacity);
+            } catch (OutOfMemoryError directMemory) {
+                throw NoBufferException.of(bytes);
+            }
+        }
+        throw NoBufferException.of(bytes);
+    }
+
+    private @Nullable ByteBuf charged(int bytes) {
+        ValueRun run = cache.newBuffer(Math.max(bytes, 1));
+        if (run == null) {
+            return null;
+        }
+        return toLeakAwareBuffer(RunBuffer.empty(this, run, bytes, heap));
+    }
+
+    /**
+     * A buffer for what a connection has to keep until its client sends more. Called without locks: evicts if it has to.
+     *
+     * @throws NoBufferException if maxmemory has no room for it
+     */
+    ByteBuf forKeeping(int bytes) {
+        if (!isShort() || bytes < SMALL_BYTES) {
+            return directBuffer(bytes);
+        }
+        ByteBuf buffer = charged(bytes);
+        if (buffer == null && cache.admit(bytes)) {
+            buffer = charged(bytes);
+        }
+        if (buffer == null) {
+            throw NoBufferException.of(bytes);
+        }
+        return buffer;
+    }
+
+    /** Whether a buffer should not stay where it is when its connection has to keep it. */
+    boolean isToMove(ByteBuf buffer) {
+        return isShort() && buffer.capacity() >= SMALL_BYTES && buffer.alloc() != this;
+    }
+
+    private boolean isShort() {
+        return pooled.usedDirectMemory() > POOLED_BYTES;
+    }
+
+    /** Logs that a connection is closed for want of memory: once a second, however many there are. */
+    void logClosed(Object connection, Throwable why, long nowMillis) {
+        long next = nextLogMillis.get();
+        if (nowMillis < next || !nextLogMillis.compareAndSet(next, nowMillis + LOG_EVERY_MILLIS)) {
+            unlogged.incrementAndGet();
+            return;
+        }
+        LOG.warn("Connection {} is closed: {} (and {} others since this was last said)", connection,
+                why.getMessage(), unlogged.getAndSet(0));
+    }
+}

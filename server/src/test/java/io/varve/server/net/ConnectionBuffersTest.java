@@ -1,0 +1,125 @@
+package io.varve.server.net;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheConfig;
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.NoBufferException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Which buffers come from where. Confined to the test's thread. */
+class ConnectionBuffersTest {
+    private static final int MAX_MEMORY_BYTES = 16 << 20;
+
+    private final UnpooledByteBufAllocator pools = new UnpooledByteBufAllocator(true);
+    private final ArgumentMemory heap = new ArgumentMemory(1 << 20);
+    private final Cache cache = Cache
+            .open(CacheConfig.defaults(MAX_MEMORY_BYTES).withShards(4).withEvictionPolicy(EvictionPolicy.NOEVICTION));
+    private final ConnectionBuffers buffers = new ConnectionBuffers(pools, cache, heap);
+    private final List<ByteBuf> held = new ArrayList<>();
+    private long chargedAtFirst;
+
+    @BeforeEach
+    void chargesNothing() {
+        chargedAtFirst = cache.stats().poolBytes();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        held.forEach(ByteBuf::release);
+        assertThat(pools.metric().usedDirectMemory()).isZero();
+        assertThat(heap.takenBytes()).isZero();
+        assertThat(charged()).isZero();
+        cache.close();
+    }
+
+    private long charged() {
+        return cache.stats().poolBytes() - chargedAtFirst;
+    }
+
+    private ByteBuf hold(ByteBuf buffer) {
+        held.add(buffer);
+        return buffer;
+    }
+
+    private void fillThePools() {
+        hold(buffers.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        assertThat(charged()).isZero();
+    }
+
+    @Test
+    void upToTheMarkTheyArePooled() {
+        assertThat(hold(buffers.directBuffer(16 << 10)).alloc()).isSameAs(pools);
+        assertThat(charged()).isZero();
+    }
+
+    @Test
+    void beyondTheMarkTheyAreChargedToMaxmemoryUntilReleased() {
+        fillThePools();
+        ByteBuf buffer = hold(buffers.directBuffer(20_000));
+        assertThat(buffer.capacity()).isEqualTo(20_000);
+        assertThat(buffer.readableBytes()).isZero();
+        assertThat(charged()).isEqualTo(20_480);
+        buffer.writeBytes("abc".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        assertThat(io.varve.memory.offheap.Memory.getByte(buffer.memoryAddress() + 2)).isEqualTo((byte) 'c');
+        held.remove(buffer);
+        buffer.release();
+        assertThat(charged()).isZero();
+        assertThat(heap.takenBytes()).isZero();
+    }
+
+    @Test
+    void smallOnesStayPooled() {
+        fillThePools();
+        assertThat(hold(buffers.directBuffer(1000)).alloc()).isSameAs(pools);
+    }
+
+    @Test
+    void whatIsTooMuchForThePoolsAtOnceIsCharged() {
+        hold(buffers.directBuffer((int) ConnectionBuffers.POOLED_BYTES - (1 << 20)));
+        assertThat(hold(buffers.directBuffer(2 << 20)).capacity()).isEqualTo(2 << 20);
+        assertThat(charged()).isEqualTo(2 << 20);
+    }
+
+    @Test
+    void whatMaxmemoryRefusesIsPooledForAWhileAndThenRefused() {
+        fillThePools();
+        while (charged() < MAX_MEMORY_BYTES / 2) {
+            hold(buffers.directBuffer(1 << 20));
+        }
+        assertThatThrownBy(() -> {
+            while (true) {
+                hold(buffers.directBuffer(1 << 20));
+            }
+        }).isInstanceOfSatisfying(NoBufferException.class, none -> assertThat(none.roomHelps()).isTrue());
+        long before = pools.metric().usedDirectMemory();
+        assertThatThrownBy(() -> {
+            while (true) {
+                hold(buffers.directBuffer(64 << 10));
+            }
+        }).isInstanceOf(NoBufferException.class);
+        assertThat(pools.metric().usedDirectMemory()).isBetween(before + (8 << 20), before + (12 << 20));
+        assertThatThrownBy(() -> buffers.forKeeping(64 << 10)).isInstanceOf(NoBufferException.class);
+    }
+
+    @Test
+    void whatIsKeptLeavesThePoolsWhenTheyAreShort() {
+        ByteBuf pooled = hold(buffers.directBuffer(64 << 10));
+        assertThat(buffers.isToMove(pooled)).isFalse();
+        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        assertThat(buffers.isToMove(pooled)).isTrue();
+        ByteBuf kept = hold(buffers.forKeeping(64 << 10));
+        assertThat(charged()).isEqualTo(64 << 10);
+        assertThat(buffers.isToMove(kept)).isFalse();
+    }
+}

@@ -1,0 +1,195 @@
+package io.varve.server.resp;
+
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.memory.item.ValueRun;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What is written comes out, whatever is cut, put in front or taken back meanwhile. Confined to the test's thread. */
+class ReplyWriterTest {
+    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    private final ArgumentMemory heap = new ArgumentMemory(1 << 20);
+    private final Arena arena = Arena.ofConfined();
+    private ReplyWriter reply = new ReplyWriter(allocator, heap);
+
+    @AfterEach
+    void nothingIsLeft() {
+        reply.close();
+        assertThat(allocator.metric().usedDirectMemory()).as("direct bytes not released").isZero();
+        assertThat(heap.takenBytes()).as("heap bytes not given back").isZero();
+        arena.close();
+    }
+
+    /** A value in memory of the test's. Confined to the test's thread. */
+    private static final class TestRun implements ValueRun {
+        private final MemorySegment bytes;
+        private int holders = 1;
+
+        TestRun(MemorySegment bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public long address() {
+            return bytes.address();
+        }
+
+        @Override
+        public int length() {
+            return (int) bytes.byteSize();
+        }
+
+        @Override
+        public void retain() {
+            holders++;
+        }
+
+        @Override
+        public void release() {
+            holders--;
+        }
+    }
+
+    private TestRun run(int length) {
+        MemorySegment bytes = arena.allocate(length);
+        for (int i = 0; i < length; i++) {
+            bytes.set(ValueLayout.JAVA_BYTE, i, (byte) ('a' + i % 26));
+        }
+        return new TestRun(bytes);
+    }
+
+    private String taken() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        reply.take(piece -> {
+            byte[] some = new byte[piece.readableBytes()];
+            piece.readBytes(some);
+            bytes.writeBytes(some);
+            piece.release();
+        });
+        return bytes.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void whatIsWrittenComesOut(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        List<TestRun> runs = List.of(run(20_000), run(70_000));
+        for (int round = 0; round < 50; round++) {
+            StringBuilder expected = new StringBuilder();
+            for (int i = random.nextInt(40); i > 0; i--) {
+                long mark = reply.mark();
+                int length = expected.length();
+                write(random, runs, expected, 2);
+                if (random.nextInt(3) == 0) {
+                    reply.rollback(mark);
+                    expected.setLength(length);
+                }
+                assertThat(reply.pendingBytes()).as("seed %d, round %d", seed, round).isEqualTo(expected.length());
+                assertThat(reply.copiedBytes()).isLessThanOrEqualTo(expected.length()).isNotNegative();
+            }
+            assertThat(taken()).as("seed %d, round %d", seed, round).isEqualTo(expected.toString());
+        }
+        assertThat(runs).allMatch(run -> run.holders == 1);
+    }
+
+    private void write(SplittableRandom random, List<TestRun> runs, StringBuilder expected, int depth) {
+        switch (random.nextInt(depth > 0 ? 6 : 4)) {
+            case 0 -> {
+                long value = random.nextLong() >> random.nextInt(64);
+                reply.integer(value);
+                expected.append(':').append(value).append("\r\n");
+            }
+            case 1 -> {
+                byte[] bytes = new byte[random.nextInt(1 << random.nextInt(1, 17))];
+                Arrays.fill(bytes, (byte) 'x');
+                reply.bulk(bytes);
+                expected.append('$').append(bytes.length).append("\r\n").append("x".repeat(bytes.length))
+                        .append("\r\n");
+            }
+            case 2, 3 -> {
+                TestRun run = runs.get(random.nextInt(runs.size()));
+                int from = random.nextInt(10_000);
+                reply.bigBulk(run, run.address() + from, run.length() - from);
+                expected.append('$').append(run.length() - from).append("\r\n");
+                for (int i = from; i < run.length(); i++) {
+                    expected.append((char) ('a' + i % 26));
+                }
+                expected.append("\r\n");
+            }
+            default -> {
+                long mark = reply.beginDeferred();
+                int place = expected.length();
+                int count = random.nextInt(5);
+                for (int i = 0; i < count; i++) {
+                    write(random, runs, expected, depth - 1);
+                }
+                if (random.nextBoolean()) {
+                    reply.endArray(mark, count);
+                    expected.insert(place, "*" + count + "\r\n");
+                } else {
+                    long cursor = random.nextLong() >>> random.nextInt(64);
+                    String digits = Long.toUnsignedString(cursor);
+                    reply.endScan(mark, cursor, count);
+                    expected.insert(place, "*2\r\n$" + digits.length() + "\r\n" + digits + "\r\n*" + count + "\r\n");
+                }
+            }
+        }
+    }
+
+    @Test
+    void manySmallPiecesTakeFewBuffers() {
+        byte[] bytes = new byte[40];
+        int count = 1_000_000;
+        for (int i = 0; i < count; i++) {
+            reply.bulk(bytes);
+        }
+        List<ByteBuf> pieces = new ArrayList<>();
+        reply.take(pieces::add);
+        assertThat(pieces.stream().mapToLong(ByteBuf::readableBytes).sum()).isEqualTo(count * 47L);
+        assertThat(pieces).hasSizeLessThan(200);
+        assertThat(pieces).allMatch(piece -> piece.capacity() <= 1 << 20);
+        pieces.forEach(ByteBuf::release);
+    }
+
+    /** What stands between large values is some bytes each: it does not take a buffer each. */
+    @Test
+    void manyLargeValuesTakeFewBuffers() {
+        TestRun run = run(20_000);
+        for (int i = 0; i < 1000; i++) {
+            reply.bigBulk(run, run.address(), run.length());
+        }
+        assertThat(allocator.metric().usedDirectMemory()).isLessThan(64 << 10);
+        assertThat(taken()).hasSize(1000 * (8 + 20_000 + 2));
+        assertThat(run.holders).isOne();
+    }
+
+    @Test
+    void asManyLargeValuesAsTheHeapHasRoomFor() {
+        TestRun run = run(20_000);
+        long mark = reply.mark();
+        assertThatThrownBy(() -> {
+            for (int i = 0; i < 1_000_000; i++) {
+                reply.bigBulk(run, run.address(), run.length());
+            }
+        }).isInstanceOfSatisfying(NoBufferException.class, none -> assertThat(none.roomHelps()).isFalse());
+        reply.rollback(mark);
+        assertThat(run.holders).isOne();
+        assertThat(reply.isEmpty()).isTrue();
+    }
+}
