@@ -20,7 +20,8 @@ class BenchmarksRunTest {
     @Test
     void everyBenchmarkRuns() throws Exception {
         Options options = new OptionsBuilder().include(".*").forks(0).warmupIterations(0).measurementIterations(1)
-                .measurementTime(ITERATION).timeout(TimeValue.seconds(20)).shouldFailOnError(true)
+                .measurementTime(ITERATION).timeout(TimeValue.seconds(20)).param("keys", "10000")
+                .shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT).build();
 
         Collection<RunResult> results = new Runner(options).run();

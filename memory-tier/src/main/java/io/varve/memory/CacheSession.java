@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * How one thread goes through the door. Confined to that thread.
  *
  * <p>The order of a command: {@link #bind} its keys, {@link #lock} their shards (all of them at once, ascending), look
- * and write, {@link #unlock}. A batch binds the keys of all its commands first and calls {@link #touchIndex} and then
- * {@link #touchItem} on each, so that cache misses overlap; that is a hint only.
+ * and write, {@link #unlock}. A batch binds the keys of all its commands first and calls {@link #touch} with all of them, so
+ * that cache misses overlap; that is a hint only.
  *
  * <p>A write has two steps: {@link #put} (or {@link #resize}) makes the room, the caller fills it in, and
  * {@link #changed} tells that the key has its new value. No item moves and nothing else is freed while the lock is
@@ -37,11 +37,13 @@ public interface CacheSession {
     /** Computes hash and shard. Needs no lock. */
     void bind(Key key, int database, long address, int length);
 
-    /** Reads the key's index line ahead of use. Needs no lock; the result means nothing but must be consumed. */
-    long touchIndex(Key key);
-
-    /** Reads the item that the index line suggests ahead of use. Needs no lock. */
-    long touchItem(Key key);
+    /**
+     * Reads the index lines and then the items of bound keys ahead of use. Needs no lock and promises nothing: what is read
+     * may be stale, and nothing read is used.
+     *
+     * @param count how many of the array, from its start
+     */
+    void touch(Key[] keys, int count);
 
     void lock(Key key);
 

@@ -22,12 +22,20 @@ final class InMemorySession implements CacheSession {
     /** Empty index buckets a scan passes over for each item it was asked for, as in Redis. */
     private static final long BUCKETS_PER_COUNT = 10;
     private static final int RANDOM_TRIES = 100;
+    /** Keys whose cache lines are read ahead together: as many as a batch has commands. */
+    private static final int TOUCHED_AT_ONCE = 128;
+    private static final int LINE_BYTES = 64;
+    private static final int MOST_LINES = 4;
 
     private final Shard[] shards;
     private final ShardRouter router;
     private final KeyHash keyHash;
     private final SplittableRandom random = new SplittableRandom();
     private final Item visited = new Item();
+    private final long[] ahead = new long[TOUCHED_AT_ONCE];
+    private final long[] furtherAhead = new long[TOUCHED_AT_ONCE * MOST_LINES];
+    /** Where the results of reading ahead go, so that the compiler keeps the reads. */
+    private long touched;
     private long nowMillis;
     private boolean touching = true;
 
@@ -60,13 +68,57 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public long touchIndex(Key key) {
-        return shards[key.shard()].touchIndex(key);
+    public void touch(Key[] keys, int count) {
+        for (int from = 0; from < count; from += TOUCHED_AT_ONCE) {
+            touch(keys, from, Math.min(TOUCHED_AT_ONCE, count - from));
+        }
     }
 
-    @Override
-    public long touchItem(Key key) {
-        return shards[key.shard()].touchItem(key);
+    /**
+     * Addresses are computed in one loop and read in the next: a core waits for a read only when it has come so many
+     * instructions further as it can hold back, so the less there is between two reads, the more of them overlap.
+     */
+    private void touch(Key[] keys, int from, int count) {
+        long[] addresses = ahead;
+        for (int i = 0; i < count; i++) {
+            Key key = keys[from + i];
+            addresses[i] = shards[key.shard()].indexLine(key);
+        }
+        long sum = read(addresses, count);
+        for (int i = 0; i < count; i++) {
+            Key key = keys[from + i];
+            addresses[i] = shards[key.shard()].suggestedItem(key);
+        }
+        sum += read(addresses, count);
+        int further = 0;
+        for (int i = 0; i < count; i++) {
+            further = furtherLines(addresses[i], further);
+        }
+        sum += read(furtherAhead, further);
+        touched += sum;
+    }
+
+    private static long read(long[] addresses, int count) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += Memory.peekLong(addresses[i]);
+        }
+        return sum;
+    }
+
+    /**
+     * Notes where an item goes on after its first line, for a few lines: by then the core sees by itself where it goes. For
+     * one of a single line that is its end, because a read that hits costs less than a branch that is not foreseen.
+     */
+    private int furtherLines(long address, int noted) {
+        int count = noted;
+        int last = Math.min(ItemLayout.peekSize(address), MOST_LINES * LINE_BYTES) - Long.BYTES;
+        int offset = LINE_BYTES;
+        do {
+            furtherAhead[count++] = address + Math.min(offset, last);
+            offset += LINE_BYTES;
+        } while (offset <= last);
+        return count;
     }
 
     @Override

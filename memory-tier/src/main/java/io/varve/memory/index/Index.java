@@ -233,17 +233,16 @@ public final class Index {
     }
 
     /**
-     * Reads the index line of a hash ahead of its use. Needs no lock.
-     *
-     * @return to be consumed, so that the read stays; means nothing
+     * Where the index line of a hash is. Needs no lock; a hint, but always an address that can be read: memory of a table
+     * stays mapped.
      */
-    public long touch(long hash) {
-        IndexTable table = current;
-        long line = Memory.peekLong(table.bucketAddress(IndexBucketLayout.home(hash, table.mask)));
+    public long lineAddress(long hash) {
         IndexTable second = target;
-        return second == null
-                ? line
-                : line + Memory.peekLong(second.bucketAddress(IndexBucketLayout.home(hash, second.mask)));
+        IndexTable table = current;
+        long home = IndexBucketLayout.home(hash, table.mask);
+        return second == null || home >= rehashAt
+                ? table.bucketAddress(home)
+                : second.bucketAddress(IndexBucketLayout.home(hash, second.mask));
     }
 
     /**
@@ -320,7 +319,7 @@ public final class Index {
         return second == null || spot < spots ? current.locationAt(spot) : second.locationAt(spot - spots);
     }
 
-    /** Gives all memory back. Only {@link #touch} and {@link #suggest} may be called afterwards. */
+    /** Gives all memory back. Only {@link #lineAddress} and {@link #suggest} may be called afterwards. */
     public void release() {
         current.release();
         if (target != null) {

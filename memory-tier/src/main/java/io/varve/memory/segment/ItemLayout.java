@@ -393,6 +393,16 @@ public final class ItemLayout {
         return headerSizeOf(Memory.getLong(address)) + keyLength(address) + capacity(address);
     }
 
+    /**
+     * How long an item may be, as far as its header's own fields tell (those of long keys and large capacities are not
+     * followed). A hint, read without the lock from whatever is there now.
+     */
+    public static int peekSize(long address) {
+        long header = Memory.peekLong(address);
+        return headerSizeOf(header) + ((int) (header >>> KEY_LENGTH_SHIFT) & KEY_LENGTH_MASK)
+                + ((int) (header >>> CAPACITY_SHIFT) & CAPACITY_MASK);
+    }
+
     /** Without a branch: what precedes the key is summed up from the bits that say what is there. */
     private static int headerSizeOf(long header) {
         return HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The unit of ownership: a part of the key space with its index, its segments and its expiry. Guarded by
- * {@link #lock}; every method but {@link #touchIndex} and {@link #touchItem} asks for it.
+ * {@link #lock}; every method but {@link #indexLine} and {@link #suggestedItem} asks for it.
  *
  * <p>What it decides is the order in which rooms act when a key is looked up, written or deleted, and when maintenance
  * comes by. The steps themselves are those of {@link ShardItems}.
@@ -75,22 +75,22 @@ public final class Shard {
 
     // --- hints (no lock)
 
-    /** Reads the key's index line ahead of use. */
-    public long touchIndex(Key key) {
+    /** Where the key's index line is; always an address that can be read. */
+    public long indexLine(Key key) {
         Index index = items.indexOrNull(context.databases.physical(key.database()));
-        return index == null ? 0 : index.touch(key.hash());
+        return index == null ? context.pool.segmentAddress(0) : index.lineAddress(key.hash());
     }
 
-    /** Reads the item that the index line suggests ahead of use; whatever is there now, it is mapped memory. */
-    public long touchItem(Key key) {
+    /** Where the item is that the index line suggests; whatever is there now, it can be read. */
+    public long suggestedItem(Key key) {
         Index index = items.indexOrNull(context.databases.physical(key.database()));
         if (index == null) {
-            return 0;
+            return context.pool.segmentAddress(0);
         }
         long location = index.suggest(key.hash());
         return location == Index.NONE || Location.isLarge(location) || !context.pool.holds(location)
-                ? 0
-                : Memory.getLong(context.pool.address(location));
+                ? context.pool.segmentAddress(0)
+                : context.pool.address(location);
     }
 
     // --- look

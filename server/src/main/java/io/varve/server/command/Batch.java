@@ -220,6 +220,11 @@ public final class Batch implements RequestSink {
         return keys[index];
     }
 
+    /** The keys of all commands, {@link #keyTotal} of them, and then those of earlier batches. */
+    Key[] keys() {
+        return keys;
+    }
+
     int keyArgument(int index) {
         return keyArguments[index];
     }

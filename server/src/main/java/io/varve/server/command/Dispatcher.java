@@ -51,8 +51,6 @@ public final class Dispatcher {
     private final Invocation call;
     private final ShardSet shards;
     private final LoopCounters counters;
-    /** Where the results of touching go, so that the compiler keeps the loads. */
-    private long touched;
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
     private boolean failed;
@@ -86,14 +84,7 @@ public final class Dispatcher {
         }
         int keys = batch.keyTotal();
         if (keys > 1 && server.config().touchAhead()) {
-            long sum = touched;
-            for (int i = 0; i < keys; i++) {
-                sum += session.touchIndex(batch.key(i));
-            }
-            for (int i = 0; i < keys; i++) {
-                sum += session.touchItem(batch.key(i));
-            }
-            touched = sum;
+            session.touch(batch.keys(), keys);
         }
     }
 

@@ -1,0 +1,187 @@
+package io.varve.server.net;
+
+import java.nio.charset.StandardCharsets;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.varve.memory.Cache;
+import io.varve.memory.item.ValueRun;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.Families;
+import io.varve.server.command.ServerContext;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.LargeBulks;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What does a command cost from the bytes received to the bytes to be sent, in a pipeline of 64? Confined to the thread
+ * that measures.
+ *
+ * <p>The connection handler runs in an embedded channel, over a cache that holds every key; keys are drawn at random and the
+ * requests encoded before, and each batch is copied once into a buffer, as a socket's would be. It cannot see the price of
+ * system calls, nor of the other threads of a server. Time and allocation are per command.
+ *
+ * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(value = 1, jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
+        "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders"})
+public class CommandBenchmark {
+    private static final int PIPELINE = 64;
+    /** Requests are encoded once and sent again and again: enough of them that their keys do not stay in a cache. */
+    private static final int BATCHES = 8192;
+
+    private static final class SmallBulksOnly implements LargeBulks {
+        @Override
+        public int thresholdBytes() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public @Nullable ValueRun open(int longestArgument, int length) {
+            return null;
+        }
+    }
+
+    /** The command under test. */
+    public enum Command {
+        GET {
+            @Override
+            String request(String key, String value) {
+                return words("GET", key);
+            }
+        },
+        SET {
+            @Override
+            String request(String key, String value) {
+                return words("SET", key, value);
+            }
+        },
+        SET_EX {
+            @Override
+            String request(String key, String value) {
+                return words("SET", key, value, "EX", "60");
+            }
+        },
+        HGET {
+            @Override
+            String request(String key, String value) {
+                return words("HGET", "hash:" + key, "field3");
+            }
+        };
+
+        abstract String request(String key, String value);
+    }
+
+    @Param({"GET", "SET", "SET_EX", "HGET"})
+    public Command command;
+
+    @Param({"1000000"})
+    public int keys;
+
+    @Param({"16"})
+    public int valueBytes;
+
+    private Cache cache;
+    private EmbeddedChannel channel;
+    private final ByteBuf[] batches = new ByteBuf[BATCHES];
+    private int next;
+
+    @Setup
+    public void fill() {
+        cache = Cache.open(ServerConfig.defaults().with("maxmemory", "4gb").cacheConfig());
+        ServerContext server = new ServerContext(cache, ServerConfig.defaults(), cache.config().ticker(), _ -> {});
+        CommandTable table = Families.table(server);
+        channel = new EmbeddedChannel();
+        channel.pipeline().addLast(new ConnectionHandler(server, new Workers(server, table, ByteBufAllocator.DEFAULT),
+                new SmallBulksOnly(), channel));
+        channel.pipeline().fireChannelActive();
+        String value = "x".repeat(valueBytes);
+        for (int key = 0; key < keys; key++) {
+            String name = key(key);
+            send(command == Command.HGET
+                    ? words("HSET", "hash:" + name, "field1", value, "field2", value, "field3", value)
+                    : command == Command.SET_EX ? words("SET", name, value, "EX", "60") : words("SET", name, value));
+        }
+        SplittableRandom random = new SplittableRandom(42);
+        for (int i = 0; i < BATCHES; i++) {
+            StringBuilder requests = new StringBuilder();
+            for (int j = 0; j < PIPELINE; j++) {
+                requests.append(command.request(key(random.nextInt(keys)), value));
+            }
+            batches[i] = Unpooled.directBuffer().writeBytes(requests.toString().getBytes(StandardCharsets.US_ASCII));
+        }
+    }
+
+    private static String key(int number) {
+        return "key:%012d".formatted(number);
+    }
+
+    private static String words(String... words) {
+        StringBuilder text = new StringBuilder("*").append(words.length).append("\r\n");
+        for (String word : words) {
+            text.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
+        }
+        return text.toString();
+    }
+
+    private void send(String request) {
+        ByteBuf in = channel.alloc().directBuffer(request.length());
+        in.writeCharSequence(request, StandardCharsets.US_ASCII);
+        exchange(in);
+    }
+
+    /** @return bytes replied */
+    private long exchange(ByteBuf in) {
+        channel.writeInbound(in);
+        channel.runPendingTasks();
+        long bytes = 0;
+        for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
+            bytes += out.readableBytes();
+            if (out.readableBytes() > 0 && out.getByte(out.readerIndex()) == '-') {
+                throw new IllegalStateException(out.toString(StandardCharsets.US_ASCII));
+            }
+            out.release();
+        }
+        return bytes;
+    }
+
+    @TearDown
+    public void close() {
+        channel.finishAndReleaseAll();
+        for (ByteBuf batch : batches) {
+            batch.release();
+        }
+        cache.close();
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(PIPELINE)
+    public long pipelined() {
+        ByteBuf batch = batches[next++ & BATCHES - 1];
+        ByteBuf in = channel.alloc().directBuffer(batch.readableBytes());
+        in.writeBytes(batch, batch.readerIndex(), batch.readableBytes());
+        return exchange(in);
+    }
+}
