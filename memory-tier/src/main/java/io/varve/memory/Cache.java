@@ -55,6 +55,9 @@ public interface Cache extends AutoCloseable {
      */
     boolean admit(long bytes);
 
+    /** Whether {@link #admit} would say yes at once, as far as that can be told without a lock. */
+    boolean hasRoom(long bytes);
+
     /**
      * A run of memory for a large value that has not arrived yet, charged to maxmemory, to be filled by the caller and
      * handed over by {@link CacheSession#putRun}, or released.

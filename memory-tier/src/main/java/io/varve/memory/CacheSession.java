@@ -47,6 +47,9 @@ public interface CacheSession {
 
     void lock(Key key);
 
+    /** Locks the key's shard unless that would have to wait; false if so. */
+    boolean tryLock(Key key);
+
     void unlock(Key key);
 
     /** Locks all shards of the set in ascending order. */

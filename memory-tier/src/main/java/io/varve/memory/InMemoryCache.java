@@ -217,6 +217,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public boolean hasRoom(long bytes) {
+        return room.isAmple(bytes);
+    }
+
+    @Override
     public @Nullable ValueRun newRun(int headRoom, int length) {
         if (!room.admit((long) headRoom + length)) {
             return null;

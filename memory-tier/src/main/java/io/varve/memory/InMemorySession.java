@@ -127,6 +127,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean tryLock(Key key) {
+        return shards[key.shard()].tryLock();
+    }
+
+    @Override
     public void unlock(Key key) {
         shards[key.shard()].unlock();
     }

@@ -37,11 +37,20 @@ final class Room {
         this.reclaimer = reclaimer;
     }
 
+    /** Whether {@link #admit} has nothing to do: there is room, and what is no segment would find some uncharged too. */
+    boolean isAmple(long bytes) {
+        if (context.refusedBytes().get() != 0) {
+            return false;
+        }
+        long left = context.budget().leftBytes();
+        long spare = left - reserveBytes() - bytes;
+        return spare >= 0 || left >= UNSEGMENTED_BYTES && bytes < context.largeThresholdBytes()
+                && spare + context.pool().freeBytes() >= 0;
+    }
+
     /** Whether {@code bytes} more can be written for certain; makes room as the policy allows. */
     boolean admit(long bytes) {
-        boolean refused = context.refusedBytes().get() != 0;
-        // Free segments are not looked at as long as the budget alone has room: their count is behind a lock.
-        if (!refused && context.budget().leftBytes() - reserveBytes() >= bytes) {
+        if (isAmple(bytes)) {
             return true;
         }
         if (bytes > context.budget().limitBytes() - reserveBytes()) {

@@ -23,6 +23,9 @@ public final class Memory {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** Up to so many bytes are copied by reads and writes of words. */
+    private static final int MAX_IN_PLACE = 64;
+
     /** Whether each access is verified against the live ranges; a constant, so that the check costs nothing when off. */
     static final boolean CHECKED = Boolean.getBoolean("varve.memory.checked");
 
@@ -98,7 +101,70 @@ public final class Memory {
     public static void copy(long from, long to, long length) {
         check(from, length);
         check(to, length);
-        MemorySegment.copy(ALL, from, ALL, to, length);
+        if (length <= MAX_IN_PLACE) {
+            copyInPlace(from, to, (int) length);
+        } else {
+            MemorySegment.copy(ALL, from, ALL, to, length);
+        }
+    }
+
+    /**
+     * Keys and small values: the call that copies any number of bytes takes longer than these do. Everything is read before
+     * anything is written, so that the ranges may overlap; the two halves of a length that is no power of two do.
+     */
+    private static void copyInPlace(long from, long to, int length) {
+        if (length >= 16) {
+            if (length > 32) {
+                copyUpTo64(from, to, length);
+            } else {
+                long last = length - 16L;
+                long a = ALL.get(LONG, from);
+                long b = ALL.get(LONG, from + 8);
+                long c = ALL.get(LONG, from + last);
+                long d = ALL.get(LONG, from + last + 8);
+                ALL.set(LONG, to, a);
+                ALL.set(LONG, to + 8, b);
+                ALL.set(LONG, to + last, c);
+                ALL.set(LONG, to + last + 8, d);
+            }
+        } else if (length >= 8) {
+            long a = ALL.get(LONG, from);
+            long b = ALL.get(LONG, from + length - 8);
+            ALL.set(LONG, to, a);
+            ALL.set(LONG, to + length - 8, b);
+        } else if (length >= 4) {
+            int a = ALL.get(INT, from);
+            int b = ALL.get(INT, from + length - 4);
+            ALL.set(INT, to, a);
+            ALL.set(INT, to + length - 4, b);
+        } else if (length > 0) {
+            byte a = ALL.get(BYTE, from);
+            byte b = ALL.get(BYTE, from + (length >> 1));
+            byte c = ALL.get(BYTE, from + length - 1);
+            ALL.set(BYTE, to, a);
+            ALL.set(BYTE, to + (length >> 1), b);
+            ALL.set(BYTE, to + length - 1, c);
+        }
+    }
+
+    private static void copyUpTo64(long from, long to, int length) {
+        long last = length - 32L;
+        long a = ALL.get(LONG, from);
+        long b = ALL.get(LONG, from + 8);
+        long c = ALL.get(LONG, from + 16);
+        long d = ALL.get(LONG, from + 24);
+        long e = ALL.get(LONG, from + last);
+        long f = ALL.get(LONG, from + last + 8);
+        long g = ALL.get(LONG, from + last + 16);
+        long h = ALL.get(LONG, from + last + 24);
+        ALL.set(LONG, to, a);
+        ALL.set(LONG, to + 8, b);
+        ALL.set(LONG, to + 16, c);
+        ALL.set(LONG, to + 24, d);
+        ALL.set(LONG, to + last, e);
+        ALL.set(LONG, to + last + 8, f);
+        ALL.set(LONG, to + last + 16, g);
+        ALL.set(LONG, to + last + 24, h);
     }
 
     /** Copies from an array into native memory. */

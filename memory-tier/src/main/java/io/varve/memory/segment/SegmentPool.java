@@ -52,8 +52,8 @@ public final class SegmentPool implements AutoCloseable {
     private int inUse;
     private int givingBack;
     private long chargedBytes;
-    private long retainedBytes;
-    private long givingBackBytes;
+    /** Charged bytes of free segments. Written under the lock, read without. */
+    private volatile long freeBytes;
     private boolean closed;
 
     /**
@@ -162,7 +162,7 @@ public final class SegmentPool implements AutoCloseable {
             int charged = segments[id].extentBytes();
             if (charged >= extentBytes || budget.tryCharge(extentBytes - charged)) {
                 System.arraycopy(retained, place + 1, retained, place, --retainedCount - place);
-                retainedBytes -= charged;
+                freeBytes -= charged;
                 leastRetained = Math.min(leastRetained, retainedCount);
                 return id;
             }
@@ -193,7 +193,7 @@ public final class SegmentPool implements AutoCloseable {
         assert inUse > 0 && segment(id).state() == SegmentState.FREE : id + " is " + segment(id).state();
         inUse--;
         retained = push(retained, retainedCount++, id);
-        retainedBytes += segments[id].extentBytes();
+        freeBytes += segments[id].extentBytes();
     }
 
     /**
@@ -239,10 +239,8 @@ public final class SegmentPool implements AutoCloseable {
             ids = Arrays.copyOf(retained, count);
             System.arraycopy(retained, count, retained, 0, retainedCount - count);
             retainedCount -= count;
-            retainedBytes -= bytes;
             leastRetained = Math.max(0, leastRetained - count);
             givingBack += count;
-            givingBackBytes += bytes;
         }
         // Without the lock: the system takes up to a millisecond for 8 MiB.
         for (int id : ids) {
@@ -254,7 +252,7 @@ public final class SegmentPool implements AutoCloseable {
                 bare = push(bare, bareCount++, id);
             }
             givingBack -= ids.length;
-            givingBackBytes -= bytes;
+            freeBytes -= bytes;
             chargedBytes -= bytes;
         }
         budget.release(bytes);
@@ -328,8 +326,8 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     /** Bytes charged for free segments. */
-    public synchronized long freeBytes() {
-        return retainedBytes + givingBackBytes;
+    public long freeBytes() {
+        return freeBytes;
     }
 
     /** Lets all large items go and ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */

@@ -1,7 +1,5 @@
 package io.varve.memory.shard;
 
-import java.util.concurrent.locks.ReentrantLock;
-
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.expiry.CycleStatus;
 import io.varve.memory.expiry.ExpireAlgorithm;
@@ -37,7 +35,7 @@ public final class Shard {
     private static final int RECLAIM_BUCKETS = 256;
     private static final int BUCKETS_PER_CLOCK = 8;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ShardLock lock = new ShardLock();
     private final ShardContext context;
     private final ShardItems items;
     /** How far the reclaiming of a detached database has come. */
@@ -70,7 +68,7 @@ public final class Shard {
     }
 
     boolean lockedByMe() {
-        return lock.isHeldByCurrentThread();
+        return lock.isHeldByMe();
     }
 
     // --- hints (no lock)

@@ -1,7 +1,6 @@
 package io.varve.memory.shard;
 
 import java.util.SplittableRandom;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.expiry.ExpireAlgorithm;
@@ -49,9 +48,9 @@ final class ShardItems {
     private long datasetBytes;
     private long expired;
     private long evicted;
-    private final ReentrantLock lock;
+    private final ShardLock lock;
 
-    ShardItems(int number, ShardContext context, ReentrantLock lock, int heads, double growLoad,
+    ShardItems(int number, ShardContext context, ShardLock lock, int heads, double growLoad,
             ExpireAlgorithm algorithm, int expireBaseMillis, int expireBuckets) {
         this.number = number;
         this.context = context;
@@ -78,7 +77,7 @@ final class ShardItems {
 
     /** The one door for change: gives the change its number and tells who listens. */
     void changed(Change change, int logicalDatabase, long keyAddress, int keyLength) {
-        assert lock.isHeldByCurrentThread();
+        assert lock.isHeldByMe();
         sequence++;
         ChangeListener[] listeners = context.listeners;
         if (listeners.length != 0) {

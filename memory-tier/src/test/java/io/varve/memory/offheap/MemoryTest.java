@@ -85,6 +85,23 @@ class MemoryTest {
     }
 
     @Test
+    void copiesEveryLengthAndTouchesNoNeighbourAlsoWhereRangesOverlap() {
+        int room = 400;
+        for (int length = 0; length <= 130; length++) {
+            for (int distance : new int[] {-40, -9, -1, 0, 1, 3, 8, 15, 33, 140}) {
+                byte[] expected = random(room, length);
+                Memory.copy(expected, 0, base, room);
+                int from = 60;
+                int to = from + distance;
+                System.arraycopy(expected, from, expected, to, length);
+                Memory.copy(base + from, base + to, length);
+                assertThat(Memory.toArray(base, room)).as("length %d, distance %d", length, distance)
+                        .isEqualTo(expected);
+            }
+        }
+    }
+
+    @Test
     void equalSeesADifferenceAtEveryPlaceOfEveryLength() {
         long a = base + 1;
         long b = base + 1027;

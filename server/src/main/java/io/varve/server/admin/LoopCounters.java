@@ -74,15 +74,22 @@ public final class LoopCounters {
         add(totals, total.place, amount);
     }
 
-    public void ran(int command, long elapsedNanos, boolean failure, boolean track) {
-        add(calls, command, 1);
-        add(nanos, command, elapsedNanos);
-        if (failure) {
-            add(failed, command, 1);
-        }
+    /**
+     * Commands of one kind ran.
+     *
+     * @param nanosEach how long each of them took
+     */
+    public void ran(int command, int times, long nanosEach, boolean track) {
+        add(calls, command, times);
+        add(nanos, command, times * nanosEach);
         if (track) {
-            histogram(command).recordValue(Math.clamp(elapsedNanos, 1, MAX_NANOS));
+            histogram(command).recordValueWithCount(Math.clamp(nanosEach, 1, MAX_NANOS), times);
         }
+    }
+
+    /** One that ran replied an error. */
+    public void failed(int command) {
+        add(failed, command, 1);
     }
 
     public void rejected(int command) {

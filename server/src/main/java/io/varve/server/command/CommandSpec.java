@@ -43,6 +43,7 @@ public final class CommandSpec {
     private final CommandSpec[] subcommandArray;
     private final boolean write;
     private final boolean denyOom;
+    private final boolean constantTime;
     private final boolean forDebugging;
     private final @Nullable UseNarrowing useNarrowing;
     private final byte[] nameBytes;
@@ -76,6 +77,8 @@ public final class CommandSpec {
         denyOom = flags.contains(CommandFlag.DENYOOM);
         forDebugging = builder.forDebugging;
         useNarrowing = builder.useNarrowing;
+        constantTime = complexity.equals("O(1)") && firstKey > 0 && firstKey == lastKey && keyFinder == null
+                && handler != null && !flags.contains(CommandFlag.BLOCKING);
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
@@ -176,6 +179,11 @@ public final class CommandSpec {
     /** Whether it runs only where {@code enable-debug-command} allows it. */
     boolean isForDebugging() {
         return forDebugging;
+    }
+
+    /** Whether it takes constant time, on one key. */
+    boolean isConstantTime() {
+        return constantTime;
     }
 
     public int firstKey() {

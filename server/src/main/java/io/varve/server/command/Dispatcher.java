@@ -1,16 +1,12 @@
 package io.varve.server.command;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
 import io.varve.server.admin.LoopCounters;
-import io.varve.server.admin.SlowLog;
-import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
@@ -51,9 +47,13 @@ public final class Dispatcher {
     private final Invocation call;
     private final ShardSet shards;
     private final LoopCounters counters;
+    private final CommandTimes times;
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
     private boolean failed;
+    private long lastName;
+    private int lastLength;
+    private @Nullable CommandSpec lastFound;
     /** What the client is to wait for after the last run. */
     private @Nullable Suspension suspension;
 
@@ -65,6 +65,7 @@ public final class Dispatcher {
         call = new Invocation(cache, session, server);
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
+        times = new CommandTimes(server, counters);
     }
 
     public LoopCounters counters() {
@@ -90,12 +91,32 @@ public final class Dispatcher {
 
     private @Nullable CommandSpec lookUp(Batch batch, int command) {
         int first = batch.firstArgument(command);
-        CommandSpec spec = table.find(batch.address(first), batch.length(first));
+        CommandSpec spec = find(batch.address(first), batch.length(first));
         if (spec != null && spec.hasSubcommands() && batch.argumentCount(command) > 1) {
             CommandSpec child = CommandTable.findSubcommand(spec, batch.address(first + 1), batch.length(first + 1));
             return child == null ? spec : child;
         }
         return spec;
+    }
+
+    /** Most often a command has the name of the one before it. */
+    private @Nullable CommandSpec find(long address, int length) {
+        long name = length > Long.BYTES || length < Integer.BYTES - 1 ? 0 : nameOf(address, length);
+        if (name != 0 && name == lastName && length == lastLength) {
+            return lastFound;
+        }
+        lastName = name;
+        lastLength = length;
+        lastFound = table.find(address, length);
+        return lastFound;
+    }
+
+    /** All bytes of a name of 3 to 8 bytes. */
+    private static long nameOf(long address, int length) {
+        return length == 3
+                ? (Memory.getShort(address) & 0xFFFF) << Byte.SIZE | Memory.getByte(address + 2) & 0xFF
+                : (long) Memory.getInt(address) << Integer.SIZE
+                        | Memory.getInt(address + length - Integer.BYTES) & 0xFFFF_FFFFL;
     }
 
     private void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
@@ -137,21 +158,25 @@ public final class Dispatcher {
         counters.enter(server.counterEpoch());
         session.now(server.ticker().wallMillis());
         session.touching(!client.noTouch());
-        long started = server.ticker().nanoTime();
+        times.begin();
         int i = next;
         CommandSpec last = null;
         while (i < batch.commandCount() && !client.closing() && suspension == null
                 && reply.pendingBytes() < MAX_PENDING_BYTES) {
             CommandSpec spec = batch.spec(i);
+            times.before(batch, i, spec != null && spec.isConstantTime(), client, session.now());
             execute(batch, i, spec, client, reply);
-            long ended = server.ticker().nanoTime();
             if (spec != null) {
-                account(batch, i, spec, client, ended - started);
+                if (ran) {
+                    times.ran(batch, i, failed, client, session.now());
+                } else {
+                    times.refused(batch, i, spec, client, session.now());
+                }
                 last = spec;
             }
-            started = ended;
             i++;
         }
+        times.settle(batch, i, client, session.now());
         counters.add(LoopCounters.Total.COMMANDS, i - (long) next);
         if (last != null) {
             client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
@@ -198,7 +223,7 @@ public final class Dispatcher {
             reply.error(refusal(batch, command, spec, client));
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
             reply.error(NO_AUTH);
-        } else if (batch.isRefused(command) || spec.isDenyOom() && !cache.admit(neededBytes(batch, command))) {
+        } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client)) {
             reply.error(OUT_OF_MEMORY);
         } else {
             ran = true;
@@ -256,12 +281,11 @@ public final class Dispatcher {
         while (true) {
             call.begin(client, reply, spec, batch, command);
             try {
-                runUnderLocks(batch, first, keys, java.util.Objects.requireNonNull(spec.handler()));
+                runUnderLocks(batch, command, client, java.util.Objects.requireNonNull(spec.handler()));
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(batch, command)
-                        || !cache.admit(neededBytes(batch, command))) {
+                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(batch, command) || !admit(batch, command, client)) {
                     reply.error(OUT_OF_MEMORY);
                     return;
                 }
@@ -299,12 +323,27 @@ public final class Dispatcher {
                 && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
     }
 
-    private void runUnderLocks(Batch batch, int first, int keys, Handler handler) {
+    /** Whether there is room for what the command may write. */
+    private boolean admit(Batch batch, int command, Client client) {
+        long bytes = neededBytes(batch, command);
+        if (cache.hasRoom(bytes)) {
+            return true;
+        }
+        times.aside(batch, command, client, session.now());
+        return cache.admit(bytes);
+    }
+
+    private void runUnderLocks(Batch batch, int command, Client client, Handler handler) {
+        int keys = batch.keyCount(command);
+        int first = batch.firstKey(command);
         if (keys == 0) {
             handler.run(call);
         } else if (keys == 1) {
             Key key = batch.key(first);
-            session.lock(key);
+            if (!session.tryLock(key)) {
+                times.aside(batch, command, client, session.now());
+                session.lock(key);
+            }
             try {
                 handler.run(call);
             } finally {
@@ -370,51 +409,6 @@ public final class Dispatcher {
             case ON -> {
             }
         }
-    }
-
-    private void account(Batch batch, int command, CommandSpec spec, Client client, long nanos) {
-        ServerConfig config = server.config();
-        if (!ran) {
-            counters.rejected(spec.id());
-            return;
-        }
-        counters.ran(spec.id(), nanos, failed, config.latencyTracking());
-        long micros = nanos / 1000;
-        if (config.slowlogMicros() >= 0 && micros >= config.slowlogMicros() && !spec.has(CommandFlag.SKIP_SLOWLOG)) {
-            server.slowLog().add(session.now() / 1000, micros, slowArguments(batch, command), client.address(),
-                    client.name(), config.number("slowlog-max-len"));
-        }
-        if (config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000) {
-            String event = spec.has(CommandFlag.FAST) ? "fast-command" : "command";
-            server.latencies().add(event, session.now() / 1000, micros / 1000);
-        }
-    }
-
-    private static List<byte[]> slowArguments(Batch batch, int command) {
-        int count = batch.argumentCount(command);
-        int kept = Math.min(count, SlowLog.MAX_ARGUMENTS);
-        List<byte[]> arguments = new ArrayList<>(kept);
-        for (int i = 0; i < kept; i++) {
-            if (i == kept - 1 && kept < count) {
-                arguments.add(ascii("... (" + (count - kept + 1) + " more arguments)"));
-                break;
-            }
-            int length = batch.length(batch.firstArgument(command) + i);
-            if (length <= SlowLog.MAX_ARGUMENT_BYTES) {
-                arguments.add(batch.argumentBytes(command, i, length));
-            } else {
-                byte[] head = batch.argumentBytes(command, i, SlowLog.MAX_ARGUMENT_BYTES);
-                byte[] tail = ascii("... (" + (length - head.length) + " more bytes)");
-                byte[] cut = java.util.Arrays.copyOf(head, head.length + tail.length);
-                System.arraycopy(tail, 0, cut, head.length, tail.length);
-                arguments.add(cut);
-            }
-        }
-        return arguments;
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     }
 
     /** Why the command cannot be run at all. */

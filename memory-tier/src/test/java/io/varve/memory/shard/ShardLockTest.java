@@ -1,0 +1,76 @@
+package io.varve.memory.shard;
+
+import java.util.concurrent.CountDownLatch;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class ShardLockTest {
+    private static final int THREADS = 4;
+    private static final int ROUNDS = 100_000;
+
+    private final ShardLock lock = new ShardLock();
+    /** Plain on purpose: only the lock makes it right. */
+    private long count;
+    private long twin;
+
+    @Test
+    void oneThreadAtATimeSeesWhatTheOneBeforeWrote() throws InterruptedException {
+        Thread[] threads = new Thread[THREADS];
+        long[] torn = new long[THREADS];
+        for (int t = 0; t < THREADS; t++) {
+            int me = t;
+            threads[t] = new Thread(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    if (i % 3 != 0 || !lock.tryLock()) {
+                        lock.lock();
+                    }
+                    torn[me] += count == twin ? 0 : 1;
+                    count++;
+                    twin++;
+                    lock.unlock();
+                }
+            });
+            threads[t].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(count).isEqualTo((long) THREADS * ROUNDS).isEqualTo(twin);
+        assertThat(torn).containsOnly(0);
+    }
+
+    @Test
+    void whoWaitsLongGetsItInTheEnd() throws InterruptedException {
+        CountDownLatch waiting = new CountDownLatch(1);
+        lock.lock();
+        Thread other = new Thread(() -> {
+            waiting.countDown();
+            lock.lock();
+            count = 1;
+            lock.unlock();
+        });
+        other.start();
+        waiting.await();
+        while (other.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        assertThat(lock.tryLock()).isFalse();
+        lock.unlock();
+        other.join();
+        assertThat(count).isEqualTo(1);
+        assertThat(lock.tryLock()).isTrue();
+        assertThat(lock.isHeldByMe()).isTrue();
+        lock.unlock();
+        assertThat(lock.isHeldByMe()).isFalse();
+    }
+
+    @Test
+    void lockingTwiceIsAnErrorAndNoDeadlock() {
+        lock.lock();
+        assertThatThrownBy(lock::lock).isInstanceOf(IllegalMonitorStateException.class);
+        lock.unlock();
+    }
+}
