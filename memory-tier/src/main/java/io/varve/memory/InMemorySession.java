@@ -84,7 +84,7 @@ final class InMemorySession implements CacheSession {
             Key key = keys[from + i];
             addresses[i] = shards[key.shard()].indexLine(key);
         }
-        long sum = read(addresses, count);
+        long sum = touched + read(addresses, count);
         for (int i = 0; i < count; i++) {
             Key key = keys[from + i];
             addresses[i] = shards[key.shard()].suggestedItem(key);
@@ -95,7 +95,7 @@ final class InMemorySession implements CacheSession {
             further = furtherLines(addresses[i], further);
         }
         sum += read(furtherAhead, further);
-        touched += sum;
+        touched = sum;
     }
 
     private static long read(long[] addresses, int count) {

@@ -95,7 +95,7 @@ public class CommandBenchmark {
     }
 
     @Param({"GET", "SET", "SET_EX", "HGET"})
-    public Command command;
+    public Command command = Command.GET;
 
     @Param({"1000000"})
     public int keys;

@@ -3,14 +3,13 @@ package io.varve.memory.index;
 import java.util.function.Consumer;
 
 import io.varve.memory.item.CacheFullException;
-import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
 
 /**
  * From the hash of a key to the location of its item: the two-level hash index. Guarded by the shard's lock, except
- * {@link #touch} and {@link #suggest}.
+ * {@link #lineAddress} and {@link #suggest}.
  *
  * <p>The upper 48 bits of the hash choose the home bucket, the lower 16 are the tag that one vector operation looks for
  * among seven slots (Redis++, section 4). {@link IndexTable} says where an entry may stand.

@@ -1,6 +1,7 @@
 package io.varve.memory.segment;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.MemoryBudget;
@@ -53,7 +54,7 @@ public final class SegmentPool implements AutoCloseable {
     private int givingBack;
     private long chargedBytes;
     /** Charged bytes of free segments. Written under the lock, read without. */
-    private volatile long freeBytes;
+    private final AtomicLong freeBytes = new AtomicLong();
     private boolean closed;
 
     /**
@@ -162,7 +163,7 @@ public final class SegmentPool implements AutoCloseable {
             int charged = segments[id].extentBytes();
             if (charged >= extentBytes || budget.tryCharge(extentBytes - charged)) {
                 System.arraycopy(retained, place + 1, retained, place, --retainedCount - place);
-                freeBytes -= charged;
+                freeBytes.addAndGet(-charged);
                 leastRetained = Math.min(leastRetained, retainedCount);
                 return id;
             }
@@ -193,7 +194,7 @@ public final class SegmentPool implements AutoCloseable {
         assert inUse > 0 && segment(id).state() == SegmentState.FREE : id + " is " + segment(id).state();
         inUse--;
         retained = push(retained, retainedCount++, id);
-        freeBytes += segments[id].extentBytes();
+        freeBytes.addAndGet(segments[id].extentBytes());
     }
 
     /**
@@ -252,7 +253,7 @@ public final class SegmentPool implements AutoCloseable {
                 bare = push(bare, bareCount++, id);
             }
             givingBack -= ids.length;
-            freeBytes -= bytes;
+            freeBytes.addAndGet(-bytes);
             chargedBytes -= bytes;
         }
         budget.release(bytes);
@@ -327,7 +328,7 @@ public final class SegmentPool implements AutoCloseable {
 
     /** Bytes charged for free segments. */
     public long freeBytes() {
-        return freeBytes;
+        return freeBytes.get();
     }
 
     /** Lets all large items go and ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */

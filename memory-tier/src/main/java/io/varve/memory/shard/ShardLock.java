@@ -4,8 +4,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * The lock of a shard: not reentrant, not fair. Many threads.
  *
@@ -17,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class ShardLock {
     private static final int FREE = 0;
     private static final int HELD = 1;
+    /** No thread has this number. */
+    private static final long NOBODY = 0;
     /** Some microseconds: longer than a command, shorter than a slice of maintenance. */
     private static final int SPINS = 64;
     private static final int YIELDS = 16;
@@ -34,8 +34,8 @@ final class ShardLock {
 
     @SuppressWarnings("unused") // written and read through STATE
     private int state = FREE;
-    /** Meaningful to the thread that it names; to others it may be stale. */
-    private @Nullable Thread owner;
+    /** The thread that has it; meaningful to that thread, to others it may be stale. */
+    private long owner = NOBODY;
 
     /** Waits until it is free, and takes it. A thread that has it already would wait for itself: that is an error. */
     void lock() {
@@ -48,10 +48,11 @@ final class ShardLock {
         if ((int) STATE.getOpaque(this) != FREE || !STATE.compareAndSet(this, FREE, HELD)) {
             return false;
         }
-        owner = Thread.currentThread();
+        owner = Thread.currentThread().threadId();
         return true;
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // on a machine of one core the holder cannot go on while this thread spins
     private void lockLater() {
         if (isHeldByMe()) {
             throw new IllegalMonitorStateException("The shard is locked by this thread already");
@@ -69,11 +70,11 @@ final class ShardLock {
 
     void unlock() {
         assert isHeldByMe() : "not locked by this thread";
-        owner = null;
+        owner = NOBODY;
         STATE.setRelease(this, FREE);
     }
 
     boolean isHeldByMe() {
-        return owner == Thread.currentThread();
+        return owner == Thread.currentThread().threadId();
     }
 }
