@@ -114,8 +114,10 @@ public class CommandBenchmark {
         ServerContext server = new ServerContext(cache, ServerConfig.defaults(), cache.config().ticker(), _ -> {});
         CommandTable table = Families.table(server);
         channel = new EmbeddedChannel();
-        channel.pipeline().addLast(new ConnectionHandler(server, new Workers(server, table, ByteBufAllocator.DEFAULT),
-                new SmallBulksOnly(), channel));
+        ConnectionBuffers buffers = new ConnectionBuffers(ByteBufAllocator.DEFAULT, cache, server.argumentMemory());
+        channel.config().setAllocator(buffers);
+        channel.pipeline().addLast(new ConnectionHandler(server, new Workers(server, table, buffers),
+                new SmallBulksOnly(), buffers, channel));
         channel.pipeline().fireChannelActive();
         String value = "x".repeat(valueBytes);
         for (int key = 0; key < keys; key++) {
