@@ -9,8 +9,10 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
+import io.varve.memory.segment.Location;
 import io.varve.memory.segment.SegmentPool;
 import io.varve.memory.segment.SegmentSizing;
+import io.varve.memory.segment.Segments;
 import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Says {@code new} across the rooms of this module.
  */
 final class InMemoryCache implements Cache {
+    private static final System.Logger LOG = System.getLogger(InMemoryCache.class.getName());
+
     /** Values from here on live in a run of their own, whatever the segment size, bytes. */
     private static final int LARGE_BYTES = 64 << 10;
     private static final int LARGE_PART_OF_SEGMENT = 4;
@@ -31,8 +35,7 @@ final class InMemoryCache implements Cache {
     private static final int AVERAGE_TTL_SAMPLES = 16;
     /** Address space is reserved for maxmemory to be raised to so many times its value at start. */
     private static final long SPARE_FACTOR = 2;
-    /** ... and, where it costs nothing, as often again for segments that are filled only in part. */
-    private static final long PARTS_FACTOR = 2;
+    private static final long LEAST_SPARE_BYTES = 1L << 30;
 
     private final ShardContext context;
     private final Shard[] shards;
@@ -40,10 +43,12 @@ final class InMemoryCache implements Cache {
     private final Maintenance maintenance;
     private final Room room;
     private final Reclaimer reclaimer;
+    private final long mostAtStart;
     private volatile CacheConfig config;
 
     private InMemoryCache(CacheConfig config, ShardContext context, Shard[] shards) {
         this.config = config;
+        mostAtStart = mostMemoryBytes(config);
         this.context = context;
         this.shards = shards;
         this.router = new ShardRouter(shards.length);
@@ -61,7 +66,7 @@ final class InMemoryCache implements Cache {
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         Regions regions = new Regions();
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
-        SegmentPool pool = new SegmentPool(regions, budget, reserveBytes(config, segmentBytes, regions), segmentBytes);
+        SegmentPool pool = openPool(regions, budget, config);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
                 Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
@@ -95,21 +100,36 @@ final class InMemoryCache implements Cache {
 
     /** Beyond its address space the pool would refuse what the limit allows. */
     private void requireAddressSpace(CacheConfig wanted) {
-        long most = (long) context.pool().maxSegments() * context.pool().segmentBytes()
-                / partsFactor(context.regions());
-        if (wanted.maxMemoryBytes() > most) {
-            throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + most
+        if (wanted.maxMemoryBytes() > mostAtStart) {
+            throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + mostAtStart
                     + " bytes of address space were reserved at start; start with a larger maxmemory");
         }
     }
 
-    private static long partsFactor(Regions regions) {
-        return regions.mapped() ? PARTS_FACTOR : 1;
+    /** The limit, that it may be raised to at run time: so much address space is there in whole segments. */
+    private static long mostMemoryBytes(CacheConfig config) {
+        int segmentBytes = config.segmentSizeBytes();
+        long most = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, LEAST_SPARE_BYTES);
+        return (most + segmentBytes - 1) / segmentBytes * segmentBytes;
     }
 
-    private static long reserveBytes(CacheConfig config, int segmentBytes, Regions regions) {
-        long wanted = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, 1L << 30) * partsFactor(regions);
-        return (wanted + segmentBytes - 1) / segmentBytes * segmentBytes;
+    /**
+     * A pool with addresses for as many segments as shards fill while they hold little, if the system has them to give: where
+     * memory is mapped they cost nothing. Without them heads are larger than what is held asks for.
+     */
+    private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config) {
+        int segmentBytes = config.segmentSizeBytes();
+        long needed = mostMemoryBytes(config);
+        long parts = (long) config.shards() * Segments.mostParts(config.heads()) * segmentBytes;
+        if (regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT) {
+            try {
+                return new SegmentPool(regions, budget, needed + parts, segmentBytes);
+            } catch (IllegalStateException refused) {
+                LOG.log(System.Logger.Level.INFO, "Less address space than little data would like: {0}",
+                        refused.getMessage());
+            }
+        }
+        return new SegmentPool(regions, budget, needed, segmentBytes);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.varve.memory;
 
 import io.varve.memory.item.Item;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,6 +42,21 @@ final class LifetimeHeadsTest {
             assertThat(half.bytesMoved()).as("bytes moved").isLessThan(half.liveBytes() / 20);
             assertThat(half.deadBytes()).as("dead").isLessThan(half.liveBytes() / 10);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** Begun from nothing, heads are many and small; the pool must not be short of addresses for them. */
+    @Test
+    void aLoadFromNothingIsChargedAsWhatItHolds() {
+        CacheConfig config = CacheConfig.defaults(4L << 30).withShards(4).withTicker(ticker);
+        long[] ttls = {15_000, 30_000, 45_000, 60_000};
+        try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
+            for (int i = 0; i < 3 * ITEMS; i++) {
+                fixture.set(0, CacheFixture.bytes("key" + i), new byte[10 * VALUE_BYTES],
+                        ticker.wallMillis() + ttls[i % ttls.length]);
+            }
+            CacheStats stats = fixture.cache.stats();
+            assertThat(stats.reservedBytes()).as("charged").isLessThan(stats.usedBytes() * 11 / 10);
         }
     }
 

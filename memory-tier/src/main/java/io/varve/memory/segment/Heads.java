@@ -81,6 +81,12 @@ final class Heads {
         return (int) Math.min(segmentBytes, (share + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     }
 
+    /** How many segments of less than full extent there may be: as many for each doubling from the least to the largest. */
+    static int mostParts(int heads) {
+        int doublings = Integer.numberOfTrailingZeros(SegmentSizing.MAX_BYTES / MIN_EXTENT_BYTES);
+        return 2 * HEADS_PART * heads * doublings;
+    }
+
     /** Which head serves a class: its own, if it has one or is to get one, or the default one. */
     int servedBy(int lifetimeClass, long usedBytes) {
         boolean ownHead = heads[lifetimeClass] != null

@@ -90,8 +90,8 @@ public final class SegmentPool implements AutoCloseable {
      * A segment for a shard to fill.
      *
      * @param extentBytes how much of it is to be filled: a multiple of the page size, up to a segment. Only so much is
-     *                    charged. A pool that has handed out half of its addresses gives whole segments, so that it never
-     *                    runs out of addresses before it runs out of budget
+     *                    charged. A pool that has handed out half of its addresses gives more, and then whole segments, so that
+     *                    it does not run out of addresses before it runs out of budget
      * @return its id, or {@link #NONE} if budget or address space are used up
      */
     public int acquire(int extentBytes) {
@@ -135,7 +135,7 @@ public final class SegmentPool implements AutoCloseable {
             if (closed) {
                 return NONE;
             }
-            extentBytes = 2 * (nextFresh - bareCount) > maxSegments ? segmentBytes : wantedBytes;
+            extentBytes = affordable(wantedBytes);
             id = takeRetained(extentBytes);
             if (id == NONE) {
                 id = takeBare(extentBytes);
@@ -154,6 +154,15 @@ public final class SegmentPool implements AutoCloseable {
             budget.release(surplus);
         }
         return id;
+    }
+
+    /** So much of a segment that addresses do not run out before the budget does, which counts whole segments. */
+    private int affordable(int extentBytes) {
+        int out = nextFresh - bareCount;
+        if (out < maxSegments / 2) {
+            return extentBytes;
+        }
+        return out < maxSegments - maxSegments / 4 ? Math.max(extentBytes, segmentBytes / 8) : segmentBytes;
     }
 
     /** The segment that was freed last and whose charge suffices, or can be raised; {@link #NONE} if there is none. */

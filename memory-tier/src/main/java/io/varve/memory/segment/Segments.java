@@ -57,6 +57,11 @@ public final class Segments {
         return Heads.classOf(ttlMillis);
     }
 
+    /** How many segments a shard may have that are filled in part, because it held little when it began them. */
+    public static int mostParts(int heads) {
+        return Heads.mostParts(heads);
+    }
+
     /**
      * A place for an item that a client writes.
      *

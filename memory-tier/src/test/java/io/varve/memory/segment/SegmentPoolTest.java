@@ -183,13 +183,24 @@ class SegmentPoolTest {
     }
 
     @Test
-    void wholeSegmentsOnceHalfOfTheAddressesAreUsed() {
-        for (int i = 0; i <= 20; i++) {
-            assertThat(pool.acquire(SIZE / 4)).isNotEqualTo(SegmentPool.NONE);
+    void largerPartsAsTheAddressesAreUsedUp() {
+        budget.limit(1000L * SIZE);
+        SegmentPool large = new SegmentPool(new Regions(), budget, 40L << 20, 1 << 20);
+        acquire(large, 20);
+        assertThat(large.bytes()).isEqualTo(20L * SIZE);
+        acquire(large, 10);
+        assertThat(large.bytes()).as("an eighth").isEqualTo(20L * SIZE + 10 * (128 << 10));
+        budget.limit(1L << 30);
+        acquire(large, 10);
+        assertThat(large.bytes()).as("whole").isEqualTo(20L * SIZE + 10 * (128 << 10) + (10 << 20));
+        assertThat(large.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
+        large.close();
+    }
+
+    private static void acquire(SegmentPool pool, int count) {
+        for (int i = 0; i < count; i++) {
+            assertThat(pool.acquire(SIZE)).isNotEqualTo(SegmentPool.NONE);
         }
-        assertThat(pool.bytes()).isEqualTo(21L * SIZE / 4);
-        assertThat(pool.acquire(SIZE / 4)).isNotEqualTo(SegmentPool.NONE);
-        assertThat(pool.bytes()).as("the 22nd of 40 is whole").isEqualTo(21L * SIZE / 4 + SIZE);
     }
 
     @Test
