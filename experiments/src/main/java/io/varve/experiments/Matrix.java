@@ -62,7 +62,9 @@ final class Matrix {
             }
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        boolean alone = plan.scale().embedded() || plan.experiment().kind() == Kind.THROUGHPUT;
+        // Our own process is one, and a throughput that another run may slow down is none.
+        boolean alone = plan.scale().embedded() || plan.experiment().kind() == Kind.THROUGHPUT
+                || plan.experiment().kind() == Kind.FRAGMENTATION;
         int atOnce = alone ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
         announce(left, atOnce);
         Stop stop = new Stop();
