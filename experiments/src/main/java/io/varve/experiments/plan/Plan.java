@@ -33,6 +33,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int OVERHEAD_SECONDS = 4;
     /** Our own pipelined loader's rate, for the estimate alone. */
     private static final int ASSUMED_LOADER_RATE = 200_000;
+    /** The same on two connections that take turns. */
+    private static final int ASSUMED_ALTERNATING_RATE = 500_000;
     /** Until resident memory has come back after a FLUSHALL, and until a rehash has ended. */
     private static final int ASSUMED_SETTLE_SECONDS = 20;
     /** After FLUSHALL and after the last load, and the walk through all keys. */
@@ -202,7 +204,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                         + OVERHEAD_SECONDS;
             }
             case FRAGMENTATION ->
-                2 * (fragmentation(run).commands() / ASSUMED_LOADER_RATE) + FRAGMENTATION_PAUSES_SECONDS
+                2 * (fragmentation(run).commands() / ASSUMED_ALTERNATING_RATE) + FRAGMENTATION_PAUSES_SECONDS
                         + OVERHEAD_SECONDS;
             case CLEANER -> cleaner(run).writes() / ASSUMED_TIER_RATE + 1;
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;

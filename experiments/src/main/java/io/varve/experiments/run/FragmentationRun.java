@@ -77,6 +77,10 @@ final class FragmentationRun {
             pass(connection, "", info);
             context.phase("rest", () -> {
                 resident[2] = ProcessUsage.residentBytes(context.target);
+                if (context.plan.configuration(context.run).server() == Server.REDIS) {
+                    // It counts the buffers of replies, and would evict more with every reply that we count by.
+                    connection.call("CONFIG", "SET", "maxmemory", "0");
+                }
                 info[2] = ServerInfo.parse(connection.call("INFO"));
                 context.pause(REST_MILLIS);
                 resident[3] = ProcessUsage.residentBytes(context.target);
