@@ -5,7 +5,6 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
-import io.varve.memory.offheap.Memory;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
@@ -21,9 +20,6 @@ public final class Dispatcher {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     static final String OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
-    private static final String DEBUG_REFUSED = "ERR DEBUG command not allowed. If the enable-debug-command option is"
-            + " set to \"local\", you can run it from a local connection, otherwise you need to set this option in the"
-            + " configuration file, and then restart the server.";
     private static final String NO_AUTH = "NOAUTH Authentication required.";
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
@@ -41,31 +37,28 @@ public final class Dispatcher {
     private static final int MOST_QUARTERS_FOR_REPLY = 3;
 
     private final ServerContext server;
-    private final CommandTable table;
     private final Cache cache;
     private final CacheSession session;
     private final Invocation call;
     private final ShardSet shards;
     private final LoopCounters counters;
     private final CommandTimes times;
+    private final BatchPreparation preparation;
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
     private boolean failed;
-    private long lastName;
-    private int lastLength;
-    private @Nullable CommandSpec lastFound;
     /** What the client is to wait for after the last run. */
     private @Nullable Suspension suspension;
 
     public Dispatcher(ServerContext server, CommandTable table) {
         this.server = server;
-        this.table = table;
         cache = server.cache();
         session = cache.newSession();
         call = new Invocation(cache, session, server);
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
         times = new CommandTimes(server, counters);
+        preparation = new BatchPreparation(server, table, session);
     }
 
     public LoopCounters counters() {
@@ -74,78 +67,7 @@ public final class Dispatcher {
 
     /** Looks the commands up, binds their keys and touches what they will need. */
     public void prepare(Batch batch, Client client) {
-        int database = client.database();
-        batch.clearKeys();
-        for (int i = 0; i < batch.commandCount(); i++) {
-            CommandSpec spec = lookUp(batch, i);
-            batch.spec(i, spec);
-            if (spec != null && spec.acceptsCount(batch.argumentCount(i))) {
-                bindKeys(batch, i, spec, database);
-            }
-        }
-        int keys = batch.keyTotal();
-        if (keys > 1 && server.config().touchAhead()) {
-            session.touch(batch.keys(), keys);
-        }
-    }
-
-    private @Nullable CommandSpec lookUp(Batch batch, int command) {
-        int first = batch.firstArgument(command);
-        CommandSpec spec = find(batch.address(first), batch.length(first));
-        if (spec != null && spec.hasSubcommands() && batch.argumentCount(command) > 1) {
-            CommandSpec child = CommandTable.findSubcommand(spec, batch.address(first + 1), batch.length(first + 1));
-            return child == null ? spec : child;
-        }
-        return spec;
-    }
-
-    /** Most often a command has the name of the one before it. */
-    private @Nullable CommandSpec find(long address, int length) {
-        long name = length > Long.BYTES || length < Integer.BYTES - 1 ? 0 : nameOf(address, length);
-        if (name != 0 && name == lastName && length == lastLength) {
-            return lastFound;
-        }
-        lastName = name;
-        lastLength = length;
-        lastFound = table.find(address, length);
-        return lastFound;
-    }
-
-    /** All bytes of a name of 3 to 8 bytes. */
-    private static long nameOf(long address, int length) {
-        return length == 3
-                ? (Memory.getShort(address) & 0xFFFF) << Byte.SIZE | Memory.getByte(address + 2) & 0xFF
-                : (long) Memory.getInt(address) << Integer.SIZE
-                        | Memory.getInt(address + length - Integer.BYTES) & 0xFFFF_FFFFL;
-    }
-
-    private void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
-        KeyFinder finder = spec.keyFinder();
-        batch.beginKeys(command);
-        if (finder != null) {
-            finder.find(new BatchArguments(batch, command), index -> bindKey(batch, command, index, database));
-            return;
-        }
-        int first = spec.firstKey();
-        if (first == 0) {
-            return;
-        }
-        int count = batch.argumentCount(command);
-        int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
-        int end = Math.min(last + 1, count);
-        int keys = (end - first + spec.keyStep() - 1) / spec.keyStep();
-        if (!batch.reserveKeys(command, keys, server.argumentMemory())) {
-            return;
-        }
-        for (int i = first; i < end; i += spec.keyStep()) {
-            bindKey(batch, command, i, database);
-        }
-    }
-
-    private void bindKey(Batch batch, int command, int index, int database) {
-        Key key = batch.addKey(command, index);
-        int argument = batch.firstArgument(command) + index;
-        session.bind(key, database, batch.address(argument), batch.length(argument));
+        preparation.prepare(batch, client.database());
     }
 
     /**
@@ -220,7 +142,7 @@ public final class Dispatcher {
         if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))
                 || spec.isForDebugging() && !mayDebug(client)) {
-            reply.error(refusal(batch, command, spec, client));
+            reply.error(Refusal.of(batch, command, spec, mayDebug(client)));
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
             reply.error(NO_AUTH);
         } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client)) {
@@ -408,53 +330,6 @@ public final class Dispatcher {
             }
             case ON -> {
             }
-        }
-    }
-
-    /** Why the command cannot be run at all. */
-    private String refusal(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
-        if (spec == null) {
-            StringBuilder text = new StringBuilder("ERR unknown command '").append(text(batch, command, 0, 128))
-                    .append("', with args beginning with: ");
-            int room = 128;
-            for (int i = 1; i < batch.argumentCount(command) && room > 0; i++) {
-                String argument = text(batch, command, i, room);
-                text.append('\'').append(argument).append("' ");
-                room -= argument.length() + 3;
-            }
-            return text.toString();
-        }
-        if (spec.isForDebugging() && batch.argumentCount(command) > 1 && !mayDebug(client)) {
-            return DEBUG_REFUSED;
-        }
-        if (spec.hasSubcommands() && batch.argumentCount(command) > 1) {
-            return "ERR unknown subcommand '" + text(batch, command, 1, 128) + "'. Try "
-                    + spec.name().toUpperCase(java.util.Locale.ROOT) + " HELP.";
-        }
-        return "ERR wrong number of arguments for '" + spec.fullName() + "' command";
-    }
-
-    private static String text(Batch batch, int command, int argument, int maxBytes) {
-        int length = batch.length(batch.firstArgument(command) + argument);
-        byte[] bytes = batch.argumentBytes(command, argument, Math.min(length, maxBytes));
-        return new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
-    }
-
-    /** The arguments of a command in a batch, for key finders. */
-    record BatchArguments(Batch batch, int command) implements Arguments {
-        @Override
-        public int argumentCount() {
-            return batch.argumentCount(command);
-        }
-
-        @Override
-        public long argumentAddress(int index) {
-            return batch.address(batch.firstArgument(command) + index);
-        }
-
-        @Override
-        public int argumentLength(int index) {
-            return batch.length(batch.firstArgument(command) + index);
         }
     }
 }

@@ -1,0 +1,118 @@
+package io.varve.server.command;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is done for all commands of a batch before the first of them runs: they are looked up, their keys are bound, and
+ * what they will need is read ahead. Confined to its event loop.
+ */
+final class BatchPreparation {
+    private final ServerContext server;
+    private final CommandTable table;
+    private final CacheSession session;
+    private long lastName;
+    private int lastLength;
+    private @Nullable CommandSpec lastFound;
+
+    BatchPreparation(ServerContext server, CommandTable table, CacheSession session) {
+        this.server = server;
+        this.table = table;
+        this.session = session;
+    }
+
+    /** Looks the commands up, binds their keys and touches what they will need. */
+    void prepare(Batch batch, int database) {
+        batch.clearKeys();
+        for (int i = 0; i < batch.commandCount(); i++) {
+            CommandSpec spec = lookUp(batch, i);
+            batch.spec(i, spec);
+            if (spec != null && spec.acceptsCount(batch.argumentCount(i))) {
+                bindKeys(batch, i, spec, database);
+            }
+        }
+        int keys = batch.keyTotal();
+        if (keys > 1 && server.config().touchAhead()) {
+            session.touch(batch.keys(), keys);
+        }
+    }
+
+    private @Nullable CommandSpec lookUp(Batch batch, int command) {
+        int first = batch.firstArgument(command);
+        CommandSpec spec = find(batch.address(first), batch.length(first));
+        if (spec != null && spec.hasSubcommands() && batch.argumentCount(command) > 1) {
+            CommandSpec child = CommandTable.findSubcommand(spec, batch.address(first + 1), batch.length(first + 1));
+            return child == null ? spec : child;
+        }
+        return spec;
+    }
+
+    /** Most often a command has the name of the one before it. */
+    private @Nullable CommandSpec find(long address, int length) {
+        long name = length > Long.BYTES || length < Integer.BYTES - 1 ? 0 : nameOf(address, length);
+        if (name != 0 && name == lastName && length == lastLength) {
+            return lastFound;
+        }
+        lastName = name;
+        lastLength = length;
+        lastFound = table.find(address, length);
+        return lastFound;
+    }
+
+    /** All bytes of a name of 3 to 8 bytes. */
+    private static long nameOf(long address, int length) {
+        return length == 3
+                ? (Memory.getShort(address) & 0xFFFF) << Byte.SIZE | Memory.getByte(address + 2) & 0xFF
+                : (long) Memory.getInt(address) << Integer.SIZE
+                        | Memory.getInt(address + length - Integer.BYTES) & 0xFFFF_FFFFL;
+    }
+
+    private void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
+        KeyFinder finder = spec.keyFinder();
+        batch.beginKeys(command);
+        if (finder != null) {
+            finder.find(new BatchArguments(batch, command), index -> bindKey(batch, command, index, database));
+            return;
+        }
+        int first = spec.firstKey();
+        if (first == 0) {
+            return;
+        }
+        int count = batch.argumentCount(command);
+        int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
+        int end = Math.min(last + 1, count);
+        int keys = (end - first + spec.keyStep() - 1) / spec.keyStep();
+        if (!batch.reserveKeys(command, keys, server.argumentMemory())) {
+            return;
+        }
+        for (int i = first; i < end; i += spec.keyStep()) {
+            bindKey(batch, command, i, database);
+        }
+    }
+
+    private void bindKey(Batch batch, int command, int index, int database) {
+        Key key = batch.addKey(command, index);
+        int argument = batch.firstArgument(command) + index;
+        session.bind(key, database, batch.address(argument), batch.length(argument));
+    }
+
+    /** The arguments of a command in a batch, for key finders. */
+    record BatchArguments(Batch batch, int command) implements Arguments {
+        @Override
+        public int argumentCount() {
+            return batch.argumentCount(command);
+        }
+
+        @Override
+        public long argumentAddress(int index) {
+            return batch.address(batch.firstArgument(command) + index);
+        }
+
+        @Override
+        public int argumentLength(int index) {
+            return batch.length(batch.firstArgument(command) + index);
+        }
+    }
+}
