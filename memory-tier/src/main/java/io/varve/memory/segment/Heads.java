@@ -21,7 +21,7 @@ final class Heads {
     private static final int HEADS_PART = 32;
 
     /** So many items fit into a head, so that what the last one leaves unused at its end is little. */
-    private static final int LEAST_ITEMS = 8;
+    static final int LEAST_ITEMS = 8;
 
     private static final int PAGE_BYTES = 4096;
 

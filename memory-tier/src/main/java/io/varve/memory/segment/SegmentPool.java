@@ -32,6 +32,9 @@ public final class SegmentPool implements AutoCloseable {
 
     private static final int FIRST_TABLE_LENGTH = 16;
 
+    /** While their pages go back, segments are there for nobody: a few at a time. */
+    private static final int GIVEN_BACK_AT_ONCE = 8;
+
     private final MemoryBudget budget;
     private final LargeItems largeItems;
     private final int segmentBytes;
@@ -90,8 +93,7 @@ public final class SegmentPool implements AutoCloseable {
      * A segment for a shard to fill.
      *
      * @param extentBytes how much of it is to be filled: a multiple of the page size, up to a segment. Only so much is
-     *                    charged. A pool that has handed out half of its addresses gives more, and then whole segments, so that
-     *                    it does not run out of addresses before it runs out of budget
+     *                    charged. A pool that has few addresses for its budget left gives more, and then whole segments
      * @return its id, or {@link #NONE} if budget or address space are used up
      */
     public int acquire(int extentBytes) {
@@ -156,13 +158,14 @@ public final class SegmentPool implements AutoCloseable {
         return id;
     }
 
-    /** So much of a segment that addresses do not run out before the budget does, which counts whole segments. */
+    /** So much of a segment that the addresses left suffice, in whole segments, for what is left of the budget. */
     private int affordable(int extentBytes) {
-        int out = nextFresh - bareCount;
-        if (out < maxSegments / 2) {
+        long addressable = (long) (maxSegments - nextFresh + bareCount) << segmentShift;
+        long left = budget.leftBytes();
+        if (addressable - left >= left / 2) {
             return extentBytes;
         }
-        return out < maxSegments - maxSegments / 4 ? Math.max(extentBytes, segmentBytes / 8) : segmentBytes;
+        return addressable - left >= left / 4 ? Math.max(extentBytes, segmentBytes / 8) : segmentBytes;
     }
 
     /** The segment that was freed last and whose charge suffices, or can be raised; {@link #NONE} if there is none. */
@@ -236,25 +239,40 @@ public final class SegmentPool implements AutoCloseable {
 
     /** The longest free first, at most so many, and no more once {@code wantedBytes} are reached. */
     private long giveBackSegments(int most, long wantedBytes) {
-        int[] ids;
-        long bytes = 0;
-        synchronized (this) {
-            int count = 0;
-            while (!closed && count < Math.min(most, retainedCount) && bytes < wantedBytes) {
-                bytes += segments[retained[count++]].extentBytes();
+        long given = 0;
+        int left = most;
+        while (left > 0 && given < wantedBytes) {
+            int[] ids = takeLongestFree(Math.min(left, GIVEN_BACK_AT_ONCE), wantedBytes - given);
+            if (ids.length == 0) {
+                break;
             }
-            if (count == 0) {
-                return 0;
-            }
-            ids = Arrays.copyOf(retained, count);
-            System.arraycopy(retained, count, retained, 0, retainedCount - count);
-            retainedCount -= count;
-            leastRetained = Math.max(0, leastRetained - count);
-            givingBack += count;
+            left -= ids.length;
+            given += giveBack(ids);
         }
+        return given;
+    }
+
+    private synchronized int[] takeLongestFree(int most, long wantedBytes) {
+        int count = 0;
+        long bytes = 0;
+        while (!closed && count < Math.min(most, retainedCount) && bytes < wantedBytes) {
+            bytes += segments[retained[count++]].extentBytes();
+        }
+        int[] ids = Arrays.copyOf(retained, count);
+        System.arraycopy(retained, count, retained, 0, retainedCount - count);
+        retainedCount -= count;
+        leastRetained = Math.max(0, leastRetained - count);
+        givingBack += count;
+        return ids;
+    }
+
+    private long giveBack(int[] ids) {
+        long bytes = 0;
         // Without the lock: the system takes up to a millisecond for 8 MiB.
         for (int id : ids) {
-            Regions.discard(segmentAddress(id), segments[id].extentBytes());
+            int extentBytes = segments[id].extentBytes();
+            Regions.discard(segmentAddress(id), extentBytes);
+            bytes += extentBytes;
         }
         synchronized (this) {
             for (int id : ids) {
@@ -262,10 +280,11 @@ public final class SegmentPool implements AutoCloseable {
                 bare = push(bare, bareCount++, id);
             }
             givingBack -= ids.length;
-            freeBytes.addAndGet(-bytes);
             chargedBytes -= bytes;
+            // In this order: who looks in between sees room twice rather than not at all.
+            budget.release(bytes);
+            freeBytes.addAndGet(-bytes);
         }
-        budget.release(bytes);
         return bytes;
     }
 

@@ -111,13 +111,28 @@ public final class Segments {
         }
         Segment old = heads.get(headClass);
         if (old != null) {
-            old.seal(seals++, false);
+            endHead(old);
         }
         Segment head = pool.segment(id);
         head.open(this, owned.count(), headClass, nowMillis);
         owned.add(head);
         heads.open(headClass, head);
         return head;
+    }
+
+    /**
+     * Nothing more is appended to a head: it is sealed, or freed if nothing lives in it, because nothing can die there any
+     * more. What is unused of an extent counts as a gain if it is more than the items of a head leave by their sizes.
+     */
+    private void endHead(Segment head) {
+        if (head.liveItems() == 0) {
+            disown(head);
+            head.free();
+            pool.free(head.id());
+        } else {
+            int unused = head.extentBytes() - head.usedBytes();
+            head.seal(seals++, head.extentBytes() < segmentBytes && unused > head.extentBytes() / Heads.LEAST_ITEMS);
+        }
     }
 
     /** Without a fresh segment any head will do. */

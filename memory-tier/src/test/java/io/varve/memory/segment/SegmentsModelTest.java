@@ -57,7 +57,7 @@ class SegmentsModelTest {
 
     @ParameterizedTest
     @CsvSource({"12, 1, 300, 4096", "12, 4, 300, 4096", "40, 3, 900, 4096", "8, 8, 200, 4096", "6, 2, 2000, 4096",
-            "64, 2, 4000, 4096", "3, 2, 2000, 131072", "1, 4, 3000, 131072"})
+            "64, 2, 4000, 4096", "3, 2, 60000, 262144", "1, 4, 3000, 131072"})
     void agreesWithTheModel(int segmentCount, int heads, int maxValueBytes, int sizeOfSegments) {
         segmentBytes = sizeOfSegments;
         long seed = System.nanoTime();

@@ -192,6 +192,25 @@ class SegmentsTest {
         assertThat(segments.heads().count()).isEqualTo(HEADS);
     }
 
+    /** A head in which nothing lives any more is too small for the next item: sealed, it would never be freed. */
+    @Test
+    void anEmptyHeadThatIsTooSmallIsFreed() {
+        MemoryBudget large = new MemoryBudget(64 << 20);
+        try (SegmentPool parts = new SegmentPool(new Regions(), large, 256 << 20, 1 << 20)) {
+            Segments shard = new Segments(parts, HEADS);
+            long small = shard.append(100, Segments.DEFAULT_CLASS, NOW);
+            shard.abandon(small, 100);
+            long big = shard.append(40_000, Segments.DEFAULT_CLASS, NOW);
+            assertThat(Location.segment(big)).isNotEqualTo(Location.segment(small));
+            assertThat(parts.segmentsInUse()).isEqualTo(1);
+            assertThat(shard.oldestSealed()).isEqualTo(SegmentPool.NONE);
+            shard.abandon(big, 40_000);
+            List<String> failures = new ArrayList<>();
+            shard.checkIntegrity(failures::add);
+            assertThat(failures).isEmpty();
+        }
+    }
+
     /** Without pressure a segment whose items are about to expire is not cleaned: they would be copied for nothing. */
     @Test
     void whatSoonDiesByItselfIsLeftToIt() {

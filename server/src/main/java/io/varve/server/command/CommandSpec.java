@@ -43,7 +43,7 @@ public final class CommandSpec {
     private final CommandSpec[] subcommandArray;
     private final boolean write;
     private final boolean denyOom;
-    private final boolean constantTime;
+    private final boolean sharesClock;
     private final boolean forDebugging;
     private final @Nullable UseNarrowing useNarrowing;
     private final byte[] nameBytes;
@@ -77,8 +77,7 @@ public final class CommandSpec {
         denyOom = flags.contains(CommandFlag.DENYOOM);
         forDebugging = builder.forDebugging;
         useNarrowing = builder.useNarrowing;
-        constantTime = complexity.equals("O(1)") && firstKey > 0 && firstKey == lastKey && keyFinder == null
-                && handler != null && !flags.contains(CommandFlag.BLOCKING);
+        sharesClock = builder.sharesClock;
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
@@ -181,9 +180,9 @@ public final class CommandSpec {
         return forDebugging;
     }
 
-    /** Whether it takes constant time, on one key. */
-    boolean isConstantTime() {
-        return constantTime;
+    /** Whether it takes so short a time, always, that several of them share a reading of the clock. */
+    boolean sharesClock() {
+        return sharesClock;
     }
 
     public int firstKey() {
@@ -304,6 +303,7 @@ public final class CommandSpec {
         private String complexity = "O(1)";
         private String summary = "";
         private @Nullable Handler handler;
+        private boolean sharesClock;
         private final List<Builder> subcommands = new ArrayList<>();
 
         private Builder(String name) {
@@ -393,6 +393,12 @@ public final class CommandSpec {
 
         public Builder summary(String value) {
             summary = value;
+            return this;
+        }
+
+        /** It looks at one key and a value of bounded length, and walks nothing: see {@link CommandTimes}. */
+        public Builder sharesClock() {
+            sharesClock = true;
             return this;
         }
 

@@ -12,8 +12,8 @@ import io.varve.server.config.ServerConfig;
 /**
  * How long commands take: for the statistics, the slow log and the latency monitor. Confined to its event loop.
  *
- * <p>Reading the clock takes a tenth of the time of a GET. So commands that take constant time on one key, one after the
- * other in a batch, share a reading, and each counts with an equal part. One that has to wait, for a lock or until there is
+ * <p>Reading the clock takes a tenth of the time of a GET. So short commands on one key ({@link CommandSpec#sharesClock}),
+ * one after the other in a batch, share a reading, and each counts with an equal part. One that has to wait, for a lock or until there is
  * room, is timed alone: {@link #aside} is called before it does. What stalls the thread from outside meanwhile counts for
  * the last of those that share. Where the slow log asks for less than a millisecond, none share.
  */
@@ -45,9 +45,9 @@ final class CommandTimes {
         started = ticker.nanoTime();
     }
 
-    /** Before a command runs: one that does not take constant time ends what was shared. */
-    void before(Batch batch, int command, boolean constantTime, Client client, long nowMillis) {
-        alone = !sharing || !constantTime;
+    /** Before a command runs: one that does not share the clock ends what was shared. */
+    void before(Batch batch, int command, boolean sharesClock, Client client, long nowMillis) {
+        alone = !sharing || !sharesClock;
         if (alone) {
             settle(batch, command, client, nowMillis);
         }
@@ -76,6 +76,12 @@ final class CommandTimes {
     void refused(Batch batch, int command, CommandSpec spec, Client client, long nowMillis) {
         settle(batch, command, client, nowMillis);
         counters.rejected(spec.id());
+        started = ticker.nanoTime();
+    }
+
+    /** No command of that name: what finding that out took is nobody's. */
+    void unknown() {
+        started = ticker.nanoTime();
     }
 
     /**

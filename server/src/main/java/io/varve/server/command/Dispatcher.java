@@ -86,7 +86,7 @@ public final class Dispatcher {
         while (i < batch.commandCount() && !client.closing() && suspension == null
                 && reply.pendingBytes() < MAX_PENDING_BYTES) {
             CommandSpec spec = batch.spec(i);
-            times.before(batch, i, spec != null && spec.isConstantTime(), client, session.now());
+            times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, reply);
             if (spec != null) {
                 if (ran) {
@@ -95,6 +95,8 @@ public final class Dispatcher {
                     times.refused(batch, i, spec, client, session.now());
                 }
                 last = spec;
+            } else {
+                times.unknown();
             }
             i++;
         }
@@ -127,7 +129,7 @@ public final class Dispatcher {
     }
 
     private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, ReplyWriter reply) {
-        reserve(reply);
+        reserve(batch, command, client, reply);
         long mark = reply.mark();
         long errors = reply.errors();
         ran = false;
@@ -178,10 +180,11 @@ public final class Dispatcher {
         return CrossProtocolGuard.recognizes(batch.address(name), batch.length(name));
     }
 
-    private void reserve(ReplyWriter reply) {
+    private void reserve(Batch batch, int command, Client client, ReplyWriter reply) {
         try {
             reply.reserve(LEAST_REPLY_BYTES);
         } catch (NoBufferException none) {
+            times.aside(batch, command, client, session.now());
             if (!cache.admit(LEAST_ROOM_BYTES)) {
                 throw none;
             }

@@ -46,11 +46,11 @@ final class ExpiryCommands {
     }
 
     private static CommandSpec.Builder expiry(String name, String since, String summary) {
-        return keys(name, -3, since, summary).key(1).access("RW update").flags(WRITE, FAST);
+        return keys(name, -3, since, summary).key(1).access("RW update").sharesClock().flags(WRITE, FAST);
     }
 
     private static CommandSpec.Builder time(String name, String since, String summary) {
-        return keys(name, 2, since, summary).key(1).access("RO access").flags(READONLY, FAST);
+        return keys(name, 2, since, summary).key(1).access("RO access").sharesClock().flags(READONLY, FAST);
     }
 
     private static void expire(Invocation call, Unit unit) {

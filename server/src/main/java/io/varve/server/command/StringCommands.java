@@ -42,18 +42,21 @@ public final class StringCommands {
 
     /** Adds the family. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(string("get", 2, "1.0.0", "Answers a key's string").key(1).access("RO access").flags(READONLY, FAST)
+        table.add(string("get", 2, "1.0.0", "Answers a key's string").key(1).access("RO access").sharesClock()
+                .flags(READONLY, FAST)
                 .handler(StringCommands::get));
         table.add(string("set", -3, "1.0.0", "Sets a key to a string, whatever it held").key(1)
                 .access("RW access update variable_flags").narrowedAccess(StringCommands::useOfSet)
-                .flags(WRITE, DENYOOM)
+                .sharesClock().flags(WRITE, DENYOOM)
                 .handler(StringCommands::set));
         table.add(string("setnx", 3, "1.0.0", "Sets a key to a string unless it exists").key(1)
-                .access("OW insert").flags(WRITE, DENYOOM, FAST).handler(StringCommands::setnx));
+                .access("OW insert").sharesClock().flags(WRITE, DENYOOM, FAST).handler(StringCommands::setnx));
         table.add(string("setex", 4, "2.0.0", "Sets a key to a string that expires after some seconds").key(1)
-                .access("OW update").flags(WRITE, DENYOOM).handler(call -> setFor(call, SECONDS_FROM_NOW)));
+                .access("OW update").sharesClock().flags(WRITE, DENYOOM)
+                .handler(call -> setFor(call, SECONDS_FROM_NOW)));
         table.add(string("psetex", 4, "2.6.0", "Sets a key to a string that expires after some milliseconds").key(1)
-                .access("OW update").flags(WRITE, DENYOOM).handler(call -> setFor(call, MILLIS_FROM_NOW)));
+                .access("OW update").sharesClock().flags(WRITE, DENYOOM)
+                .handler(call -> setFor(call, MILLIS_FROM_NOW)));
         table.add(string("getex", -2, "6.2.0", "Answers a key's string and changes its expiry time").key(1)
                 .access("RW access update").flags(WRITE, FAST).handler(StringCommands::getex));
         table.add(string("getdel", 2, "6.2.0", "Answers a key's string and deletes the key").key(1)
@@ -61,7 +64,7 @@ public final class StringCommands {
         table.add(string("getset", 3, "1.0.0", "Sets a key to a string and answers the old one").key(1)
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringCommands::getset));
         table.add(string("strlen", 2, "2.2.0", "Answers the length of a key's string").key(1).access("RO")
-                .flags(READONLY, FAST)
+                .sharesClock().flags(READONLY, FAST)
                 .handler(StringCommands::strlen));
         table.add(string("mget", -2, "1.0.0", "Answers the strings of several keys").keys(1, -1, 1)
                 .access("RO access").flags(READONLY, FAST).tips("request_policy:multi_shard")

@@ -38,13 +38,17 @@ final class StringEditCommands {
                 .access("RO access").flags(READONLY).complexity("O(N) in the answer")
                 .handler(StringEditCommands::getrange));
         table.add(string("incr", 2, "1.0.0", "Adds one to the number in a key's string").key(1)
-                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(call -> increment(call, 1)));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).sharesClock()
+                .handler(call -> increment(call, 1)));
         table.add(string("decr", 2, "1.0.0", "Subtracts one from the number in a key's string").key(1)
-                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(call -> increment(call, -1)));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).sharesClock()
+                .handler(call -> increment(call, -1)));
         table.add(string("incrby", 3, "1.0.0", "Adds to the number in a key's string").key(1)
-                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::incrby));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).sharesClock()
+                .handler(StringEditCommands::incrby));
         table.add(string("decrby", 3, "1.0.0", "Subtracts from the number in a key's string").key(1)
-                .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::decrby));
+                .access("RW access update").flags(WRITE, DENYOOM, FAST).sharesClock()
+                .handler(StringEditCommands::decrby));
         table.add(string("incrbyfloat", 3, "2.6.0", "Adds to the floating-point number in a key's string").key(1)
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringEditCommands::incrbyfloat));
         table.add(string("lcs", -3, "7.0.0", "Finds the longest common subsequence of two strings").keys(1, 2, 1)

@@ -116,7 +116,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
      * @throws NoBufferException if maxmemory has no room for it
      */
     ByteBuf forKeeping(int bytes) {
-        if (!isShort() || bytes < SMALL_BYTES) {
+        if (bytes < SMALL_BYTES || pooled.usedDirectMemory() + bytes <= POOLED_BYTES) {
             return directBuffer(bytes);
         }
         ByteBuf buffer = charged(bytes);

@@ -262,22 +262,21 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private void execute(Client me, Worker mine) {
         ReplyWriter reply = mine.reply();
         reply.protocol(me.protocol());
-        Batch batch = parked;
-        int next = parkedNext;
+        boolean fresh = parked == null;
+        Batch batch = fresh ? mine.takeBatch() : java.util.Objects.requireNonNull(parked);
+        int next = fresh ? 0 : parkedNext;
         parked = null;
-        Suspension answered = waiting;
-        if (answered != null) {
-            endWaiting();
-            mine.dispatcher().answer(answered, me, reply);
-        }
-        if (batch == null) {
-            batch = mine.takeBatch();
-            next = 0;
-            decode(me, batch);
-            mine.dispatcher().prepare(batch, me);
-        }
         boolean handedBack = false;
         try {
+            Suspension answered = waiting;
+            if (answered != null) {
+                endWaiting();
+                mine.dispatcher().answer(answered, me, reply);
+            }
+            if (fresh) {
+                decode(me, batch);
+                mine.dispatcher().prepare(batch, me);
+            }
             int reached = mine.dispatcher().run(batch, next, me, reply);
             Suspension suspended = mine.dispatcher().takeSuspension();
             if (suspended != null) {

@@ -25,6 +25,7 @@ final class CommandHarness implements AutoCloseable {
     private final long memory = arena.allocate(NATIVE_BYTES).address();
     private final ClockAtHand clock = new ClockAtHand();
     private final Cache cache;
+    private final CommandTable table;
     private final Dispatcher dispatcher;
     private final Client client;
     private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeap());
@@ -38,7 +39,8 @@ final class CommandHarness implements AutoCloseable {
     CommandHarness(ServerConfig config, String clientAddress) {
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         ServerContext server = new ServerContext(cache, config, clock, _ -> {});
-        dispatcher = new Dispatcher(server, Families.table(server));
+        table = Families.table(server);
+        dispatcher = new Dispatcher(server, table);
         client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
     }
 
@@ -48,6 +50,10 @@ final class CommandHarness implements AutoCloseable {
 
     Cache cache() {
         return cache;
+    }
+
+    CommandTable table() {
+        return table;
     }
 
     long now() {
