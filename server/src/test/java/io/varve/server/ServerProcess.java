@@ -51,6 +51,10 @@ final class ServerProcess implements AutoCloseable {
     static List<String> command(List<String> arguments) throws IOException {
         String launcher = Files.readString(Path.of("..", "varve"));
         List<String> command = new ArrayList<>();
+        if (System.getProperty("os.name").equals("Linux")) {
+            // Who runs the tests in the background hands down a SIGINT that is ignored.
+            command.addAll(List.of("env", "--default-signal=INT"));
+        }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options(JAVA_OPTIONS, launcher));
         command.addAll(options(SERVE_OPTIONS, launcher));
