@@ -57,14 +57,20 @@ final class ShardLock {
         if (isHeldByMe()) {
             throw new IllegalMonitorStateException("The shard is locked by this thread already");
         }
+        boolean interrupted = false;
         for (int tries = 0; !tryLock(); tries++) {
             if (tries < SPINS) {
                 Thread.onSpinWait();
             } else if (tries < SPINS + YIELDS) {
                 Thread.yield();
             } else {
+                // While the thread is marked as interrupted, parking returns at once.
+                interrupted |= Thread.interrupted();
                 LockSupport.parkNanos(this, SLEEP_NANOS);
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -3,6 +3,7 @@ package io.varve.memory.shard;
 import java.util.concurrent.CountDownLatch;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -65,6 +66,27 @@ class ShardLockTest {
         assertThat(lock.isHeldByMe()).isTrue();
         lock.unlock();
         assertThat(lock.isHeldByMe()).isFalse();
+    }
+
+    /** Parking returns at once while the mark is there: who waited with it would keep a core busy. */
+    @Test
+    @Timeout(20)
+    void whoIsInterruptedWaitsAsOthersDoAndIsToldAfterwards() throws InterruptedException {
+        boolean[] told = {false};
+        lock.lock();
+        Thread other = new Thread(() -> {
+            Thread.currentThread().interrupt();
+            lock.lock();
+            told[0] = Thread.interrupted();
+            lock.unlock();
+        });
+        other.start();
+        while (other.getState() != Thread.State.TIMED_WAITING || other.isInterrupted()) {
+            Thread.onSpinWait();
+        }
+        lock.unlock();
+        other.join();
+        assertThat(told[0]).isTrue();
     }
 
     @Test
