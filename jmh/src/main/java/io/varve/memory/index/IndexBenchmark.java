@@ -67,6 +67,16 @@ public class IndexBenchmark {
         }
 
         @Override
+        public int secondHash(long keyAddress, int keyLength) {
+            return keyHash.second(keyAddress, keyLength);
+        }
+
+        @Override
+        public int secondHashOf(long location) {
+            return keyHash.second(items + location * KEY_BYTES, KEY_BYTES);
+        }
+
+        @Override
         public long touch(long location) {
             return Memory.getByte(items + location * KEY_BYTES);
         }

@@ -42,7 +42,7 @@ public final class Index {
     /** The first home bucket of the current table that is not moved yet. */
     private long rehashAt;
     private long size;
-    /** The bytes of the table that the index needs and was refused last. */
+    /** The bytes of what the index needs and the budget refused last. */
     private long refusedBytes;
 
     /** What the last successful find found: table, home bucket, and a slot's bucket or, if that is 0, a node. */
@@ -68,7 +68,7 @@ public final class Index {
         this.regions = regions;
         this.budget = budget;
         this.growLoad = growLoad;
-        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, regions, budget, growLoad);
+        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, verifier, regions, budget, growLoad);
         if (first == null) {
             throw CacheFullException.INSTANCE;
         }
@@ -108,7 +108,7 @@ public final class Index {
     }
 
     /**
-     * Adds an entry whose key is known to be absent.
+     * Adds an entry whose key is known to be absent. The item is at the location already.
      *
      * @throws CacheFullException if it needs memory and the budget refuses; nothing is changed then
      */
@@ -119,6 +119,7 @@ public final class Index {
         }
         IndexTable table = target == null ? current : target;
         if (!table.insert(hash, location)) {
+            refused(table.overflow.wantedBytes());
             throw CacheFullException.INSTANCE;
         }
         size++;
@@ -174,8 +175,8 @@ public final class Index {
     }
 
     /**
-     * The bytes of a table that was refused since the last call, or 0. The index goes on without it, with longer searches,
-     * until its overflow finds no memory either: whoever can make room should.
+     * The bytes of a table, or of a larger overflow, that the budget refused since the last call, or 0. The index goes on
+     * without the table, with longer searches, until its overflow finds no memory either: whoever can make room should.
      */
     public long takeRefusedBytes() {
         long bytes = refusedBytes;
@@ -275,20 +276,30 @@ public final class Index {
      * @return the next cursor; 0 at the end
      */
     public long scan(long cursor, LocationVisitor visitor) {
+        return scan(cursor, visitor, Integer.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #scan(long, LocationVisitor)}, for who removes what was visited and goes round until the index is empty: a
+     * home bucket of more entries than can be removed at once is visited in part.
+     *
+     * @param overflowLimit how many entries of a home bucket at most, beyond the 14 in index buckets
+     */
+    public long scan(long cursor, LocationVisitor visitor, int overflowLimit) {
         IndexTable second = target;
         long smallerMask = second == null ? current.mask : Math.min(current.mask, second.mask);
         LocationVisitor unseen = (cursor & ~smallerMask) == 0 ? visitor : after(cursor, visitor);
         if (second == null) {
-            current.visitHome(cursor & current.mask, verifier, unseen);
+            current.visitHome(cursor & current.mask, verifier, unseen, overflowLimit);
             return reverseIncrement(cursor, current.mask);
         }
         boolean growing = second.mask > current.mask;
         IndexTable smaller = growing ? current : second;
         IndexTable larger = growing ? second : current;
-        smaller.visitHome(cursor & smaller.mask, verifier, unseen);
+        smaller.visitHome(cursor & smaller.mask, verifier, unseen, overflowLimit);
         long next = cursor;
         do {
-            larger.visitHome(next & larger.mask, verifier, unseen);
+            larger.visitHome(next & larger.mask, verifier, unseen, overflowLimit);
             next = reverseIncrement(next, larger.mask);
         } while ((next & (smaller.mask ^ larger.mask)) != 0);
         return next;
@@ -382,7 +393,7 @@ public final class Index {
         if (!IndexBucketLayout.overflowed(bucket)) {
             return NONE;
         }
-        int node = table.overflow.find(hash, keyAddress, keyLength, verifier);
+        int node = table.overflow.find(hash, keyAddress, keyLength);
         if (node == Overflow.NONE) {
             return NONE;
         }
@@ -459,14 +470,19 @@ public final class Index {
     }
 
     private boolean startRehash(long buckets) {
-        IndexTable opened = IndexTable.open(buckets, regions, budget, growLoad);
+        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad);
         if (opened == null) {
-            refusedBytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
+            refused(buckets << IndexBucketLayout.BUCKET_SHIFT);
             return false;
         }
         rehashAt = 0;
         target = opened;
         return true;
+    }
+
+    /** What the system refuses although the budget has room for it is not to be had by making room. */
+    private void refused(long bytes) {
+        refusedBytes = budget.leftBytes() < bytes ? bytes : 0;
     }
 
     private void endRehash(IndexTable to) {

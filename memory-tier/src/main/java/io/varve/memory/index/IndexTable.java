@@ -36,18 +36,20 @@ final class IndexTable {
     /** Used slots of all buckets, without the overflow. */
     private long used;
 
-    private IndexTable(long address, long buckets, Regions regions, MemoryBudget budget, double growLoad) {
+    private IndexTable(long address, long buckets, KeyVerifier verifier, Regions regions, MemoryBudget budget,
+            double growLoad) {
         this.address = address;
         this.mask = buckets - 1;
         this.regions = regions;
         this.budget = budget;
-        this.overflow = new Overflow(mask, regions, budget);
+        this.overflow = new Overflow(mask, verifier, regions, budget);
         this.growAt = (long) (buckets * IndexBucketLayout.SLOTS * growLoad);
         this.shrinkBelow = buckets <= MIN_BUCKETS ? 0 : growAt / 4;
     }
 
     /** A table of a power of two of buckets, all empty; null if its memory is refused. */
-    static @Nullable IndexTable open(long buckets, Regions regions, MemoryBudget budget, double growLoad) {
+    static @Nullable IndexTable open(long buckets, KeyVerifier verifier, Regions regions, MemoryBudget budget,
+            double growLoad) {
         long bytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
         if (!budget.tryCharge(bytes)) {
             return null;
@@ -57,7 +59,7 @@ final class IndexTable {
             budget.release(bytes);
             return null;
         }
-        return new IndexTable(address, buckets, regions, budget, growLoad);
+        return new IndexTable(address, buckets, verifier, regions, budget, growLoad);
     }
 
     /** Gives all memory back. It stays mapped, so a stale read of a line is harmless. */
@@ -104,7 +106,7 @@ final class IndexTable {
         return IndexBucketLayout.address(address, bucket);
     }
 
-    /** Adds an entry; false, and nothing changed, if it needs memory that is refused. */
+    /** Adds an entry, whose item is at the location already; false, and nothing changed, if memory is refused. */
     boolean insert(long hash, long location) {
         long home = IndexBucketLayout.home(hash, mask);
         long bucket = bucketAddress(home);
@@ -312,8 +314,12 @@ final class IndexTable {
         return true;
     }
 
-    /** Visits the entries of a home bucket, wherever they stand. */
-    void visitHome(long home, KeyVerifier verifier, LocationVisitor visitor) {
+    /**
+     * Visits the entries of a home bucket, wherever they stand.
+     *
+     * @param overflowLimit how many of the overflow at most
+     */
+    void visitHome(long home, KeyVerifier verifier, LocationVisitor visitor, int overflowLimit) {
         long bucket = bucketAddress(home);
         for (int left = IndexBucketLayout.natives(bucket); left != 0; left &= left - 1) {
             visitor.visit(IndexBucketLayout.location(bucket, Integer.numberOfTrailingZeros(left)));
@@ -329,7 +335,9 @@ final class IndexTable {
             }
         }
         if (IndexBucketLayout.overflowed(bucket)) {
-            for (int node = overflow.firstOfHome(home); node != Overflow.NONE; node = overflow.nextOfHome(node, home)) {
+            int left = overflowLimit;
+            for (int node = overflow.firstOfHome(home); node != Overflow.NONE
+                    && left-- > 0; node = overflow.nextOfHome(node, home)) {
                 visitor.visit(overflow.location(node));
             }
         }
@@ -337,14 +345,13 @@ final class IndexTable {
 
     /** How many spots a sample of this table chooses among: its slots and the nodes of its overflow. */
     long spots() {
-        return slots() + overflow.top();
+        return slots() + overflow.count();
     }
 
     /** The location at a spot, or {@link Index#NONE} if it is empty. */
     long locationAt(long spot) {
         if (spot >= slots()) {
-            int node = (int) (spot - slots()) + 1;
-            return overflow.live(node) ? overflow.location(node) : Index.NONE;
+            return overflow.location((int) (spot - slots()) + 1);
         }
         long bucket = bucketAddress(spot / IndexBucketLayout.SLOTS);
         int slot = (int) (spot % IndexBucketLayout.SLOTS);

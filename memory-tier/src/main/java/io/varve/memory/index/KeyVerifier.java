@@ -11,6 +11,15 @@ public interface KeyVerifier {
     long hashOf(long location);
 
     /**
+     * Another hash of a key, seeded and independent of the first: keys whose first hashes are equal still differ in it,
+     * but for chance. Asked only of what stands in an overflow or may.
+     */
+    int secondHash(long keyAddress, int keyLength);
+
+    /** {@link #secondHash} of the key of the item at {@code location}. */
+    int secondHashOf(long location);
+
+    /**
      * Reads some of the item's first bytes ahead of {@link #hashOf}, so that the cache misses of several items overlap.
      * A hint: an owner without such misses leaves it as it is.
      *

@@ -8,49 +8,65 @@ import io.varve.memory.offheap.Regions;
  * The entries of one table that found room neither in their home bucket nor in its extension bucket. Guarded by the
  * shard's lock.
  *
- * <p>Nodes in one region, chain heads in another, as many heads as nodes. Each entry is in two chains: one by its whole
- * hash, mixed again, so that the entries of one home bucket spread and only equal hashes share a chain's length for
- * certain; and one by its home bucket, doubly linked, so that a scan, a rehash and a freed slot find the entries of a
- * home bucket without walking the others. It holds no memory until the first entry comes, and gives all
- * but the first few kilobytes back with the last.
+ * <p>Nodes are numbered from 1 without a gap: the last one fills the place of one that goes. Each is in two chains. One is
+ * chosen by a second, independent hash of its key, so that the entries of one home bucket spread, and those whose first
+ * hashes are equal too; there are about as many of these chains as nodes, and their number grows and shrinks by linear
+ * hashing [1], one chain at a time. The other is its home bucket's, doubly linked, so that a scan, a rehash and a freed slot
+ * find the entries of a home bucket without walking the others; of these chains there are as many from the start as a
+ * table has home buckets that overflow by chance, several times over.
+ *
+ * <p>So no operation is longer for the number of entries, and none asks for more memory than a slab: keys that somebody has
+ * chosen may be as many as they like. It holds no memory until the first entry comes, and a few pages after the last.
+ *
+ * <p>[1] Witold Litwin: Linear Hashing: A New Tool for File and Table Addressing. VLDB 1980.
  */
 final class Overflow {
     /** No node. */
     static final int NONE = 0;
-    private static final int FIRST_CAPACITY = (int) (Regions.MIN_BYTES / OverflowNodeLayout.NODE_BYTES);
-    /** The most nodes that 32-bit links and power-of-two regions allow. */
-    private static final int MAX_CAPACITY = 1 << 30;
+    /** A page of heads: there are at least so many hash chains, and chains of home buckets. */
+    private static final int FIRST_HEADS = (int) (Regions.MIN_BYTES / OverflowNodeLayout.LINK_BYTES);
+    /** Home buckets for each chain of theirs: of some hundred, one overflows by chance. */
+    private static final int HOMES_PER_HEAD = 32;
+    private static final int MAX_HOME_HEADS = 1 << 24;
+    private static final int MAX_NODES = 1 << 30;
+    /** Chains that a removal joins at most, while there are twice as many as nodes. */
+    private static final int JOINS_PER_REMOVE = 2;
     /** 2^64 divided by the golden ratio, odd: multiplying spreads any bits over the high ones. */
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
     private final long homeMask;
+    private final KeyVerifier verifier;
     private final Regions regions;
     private final MemoryBudget budget;
-    private long nodes;
-    private long heads;
-    private int capacity;
-    /** Nodes up to this number were used once. */
-    private int top;
-    private int free;
+    private final Slabs nodes;
+    private final Slabs hashHeads;
+    private final int homeHeadCount;
+    private long homeHeads;
+    private int hashHeadCount = FIRST_HEADS;
     private int count;
 
-    Overflow(long homeMask, Regions regions, MemoryBudget budget) {
+    Overflow(long homeMask, KeyVerifier verifier, Regions regions, MemoryBudget budget) {
         this.homeMask = homeMask;
+        this.verifier = verifier;
         this.regions = regions;
         this.budget = budget;
+        nodes = new Slabs(OverflowNodeLayout.NODE_BYTES, regions, budget);
+        hashHeads = new Slabs(OverflowNodeLayout.LINK_BYTES, regions, budget);
+        homeHeadCount = Math.clamp((homeMask + 1) / HOMES_PER_HEAD, FIRST_HEADS, MAX_HOME_HEADS);
     }
 
+    /** How many nodes there are: their numbers are those up to it. */
     int count() {
         return count;
     }
 
-    /** How many numbers, from 1, a sample must choose among. */
-    int top() {
-        return top;
+    long bytes() {
+        return nodes.bytes() + hashHeads.bytes() + (homeHeads == 0 ? 0 : homeHeadBytes());
     }
 
-    long bytes() {
-        return bytes(capacity);
+    /** What an addition may take. */
+    long wantedBytes() {
+        return nodes.nextBytes() + hashHeads.nextBytes() + (homeHeads == 0 ? homeHeadBytes() : 0);
     }
 
     long hash(int node) {
@@ -65,19 +81,16 @@ final class Overflow {
         OverflowNodeLayout.location(address(node), location);
     }
 
-    boolean live(int node) {
-        return OverflowNodeLayout.live(address(node));
-    }
-
     /** The node of this key, or {@link #NONE}. */
-    int find(long hash, long keyAddress, int keyLength, KeyVerifier verifier) {
+    int find(long hash, long keyAddress, int keyLength) {
         if (count == 0) {
             return NONE;
         }
-        int node = OverflowNodeLayout.hashHead(headOfHash(hash));
+        int second = verifier.secondHash(keyAddress, keyLength);
+        int node = OverflowNodeLayout.link(hashHead(second));
         while (node != NONE) {
             long address = address(node);
-            if (OverflowNodeLayout.hash(address) == hash
+            if (OverflowNodeLayout.hash(address) == hash && OverflowNodeLayout.second(address) == second
                     && verifier.matches(OverflowNodeLayout.location(address), keyAddress, keyLength)) {
                 return node;
             }
@@ -86,12 +99,12 @@ final class Overflow {
         return NONE;
     }
 
-    /** The node of this hash and location, or {@link #NONE}. */
+    /** The node of this hash and location, where the item still is, or {@link #NONE}. */
     int locate(long hash, long location) {
         if (count == 0) {
             return NONE;
         }
-        int node = OverflowNodeLayout.hashHead(headOfHash(hash));
+        int node = OverflowNodeLayout.link(hashHead(verifier.secondHashOf(location)));
         while (node != NONE) {
             long address = address(node);
             if (OverflowNodeLayout.hash(address) == hash && OverflowNodeLayout.location(address) == location) {
@@ -104,7 +117,7 @@ final class Overflow {
 
     /** The first node of a home bucket, or {@link #NONE}. */
     int firstOfHome(long home) {
-        return count == 0 ? NONE : skipToHome(OverflowNodeLayout.homeHead(headOfHome(home)), home);
+        return count == 0 ? NONE : skipToHome(OverflowNodeLayout.link(homeHead(home)), home);
     }
 
     /** The node of the same home bucket after {@code node}, or {@link #NONE}. */
@@ -112,60 +125,74 @@ final class Overflow {
         return skipToHome(OverflowNodeLayout.homeNext(address(node)), home);
     }
 
-    /** Adds an entry; false, and nothing changed, if the memory for it is refused. */
+    /** Adds an entry, whose item is at the location already; false, and nothing changed, if memory is refused. */
     boolean add(long hash, long location) {
-        if (free == NONE && top == capacity && !grow()) {
+        if (!hasRoom()) {
             return false;
         }
-        int node = free;
-        if (node == NONE) {
-            node = ++top;
-        } else {
-            free = OverflowNodeLayout.hashNext(address(node));
-        }
+        int node = ++count;
         long address = address(node);
         OverflowNodeLayout.hash(address, hash);
         OverflowNodeLayout.location(address, location);
-        OverflowNodeLayout.live(address, true);
-        link(node);
-        count++;
+        OverflowNodeLayout.second(address, verifier.secondHashOf(location));
+        linkToHash(node, address);
+        linkToHome(node, address);
+        if (count > hashHeadCount) {
+            splitChain();
+        }
         return true;
     }
 
     void remove(int node) {
-        if (count == 1 && capacity > FIRST_CAPACITY) {
-            release();
-            return;
-        }
         long address = address(node);
-        unlinkFromHash(node, OverflowNodeLayout.hash(address));
-        int previous = OverflowNodeLayout.homePrevious(address);
-        int next = OverflowNodeLayout.homeNext(address);
-        if (previous == NONE) {
-            OverflowNodeLayout.homeHead(headOfHome(home(address)), next);
-        } else {
-            OverflowNodeLayout.homeNext(address(previous), next);
+        redirectHash(node, address, OverflowNodeLayout.hashNext(address));
+        unlinkFromHome(address);
+        if (node != count) {
+            moveLastTo(node, address);
         }
-        if (next != NONE) {
-            OverflowNodeLayout.homePrevious(address(next), previous);
-        }
-        OverflowNodeLayout.live(address, false);
-        OverflowNodeLayout.hashNext(address, free);
-        free = node;
         count--;
+        for (int i = 0; i < JOINS_PER_REMOVE && hashHeadCount > FIRST_HEADS && count < hashHeadCount / 2; i++) {
+            joinLastChain();
+        }
+        if (count == 0 && nodes.bytes() > Regions.MIN_BYTES) {
+            release();
+        } else {
+            hashHeads.shrink(hashHeadCount);
+            nodes.shrink(count);
+        }
     }
 
     /** Gives all memory back; the overflow is empty then, and usable. */
     void release() {
-        if (capacity != 0) {
-            freeRegions(nodes, heads, capacity);
+        nodes.release();
+        hashHeads.release();
+        if (homeHeads != 0) {
+            regions.free(homeHeads, homeHeadBytes());
+            budget.release(homeHeadBytes());
         }
-        nodes = 0;
-        heads = 0;
-        capacity = 0;
-        top = 0;
-        free = NONE;
+        homeHeads = 0;
+        hashHeadCount = FIRST_HEADS;
         count = 0;
+    }
+
+    private boolean hasRoom() {
+        if (homeHeads == 0 && !takeHeads()) {
+            return false;
+        }
+        return count < nodes.capacity() || count < MAX_NODES && nodes.grow();
+    }
+
+    /** The heads that there are from the first entry on. */
+    private boolean takeHeads() {
+        if (hashHeads.capacity() == 0 && !hashHeads.grow() || !budget.tryCharge(homeHeadBytes())) {
+            return false;
+        }
+        homeHeads = regions.allocate(homeHeadBytes());
+        if (homeHeads == 0) {
+            budget.release(homeHeadBytes());
+            return false;
+        }
+        return true;
     }
 
     private int skipToHome(int from, long home) {
@@ -176,106 +203,120 @@ final class Overflow {
         return node;
     }
 
-    private void link(int node) {
-        long address = address(node);
-        long hashHead = headOfHash(OverflowNodeLayout.hash(address));
-        OverflowNodeLayout.hashNext(address, OverflowNodeLayout.hashHead(hashHead));
-        OverflowNodeLayout.hashHead(hashHead, node);
-        long homeHead = headOfHome(home(address));
-        int next = OverflowNodeLayout.homeHead(homeHead);
+    private void linkToHash(int node, long address) {
+        long head = hashHead(OverflowNodeLayout.second(address));
+        OverflowNodeLayout.hashNext(address, OverflowNodeLayout.link(head));
+        OverflowNodeLayout.link(head, node);
+    }
+
+    private void linkToHome(int node, long address) {
+        long head = homeHead(home(address));
+        int next = OverflowNodeLayout.link(head);
         OverflowNodeLayout.homeNext(address, next);
         OverflowNodeLayout.homePrevious(address, NONE);
         if (next != NONE) {
             OverflowNodeLayout.homePrevious(address(next), node);
         }
-        OverflowNodeLayout.homeHead(homeHead, node);
+        OverflowNodeLayout.link(head, node);
     }
 
-    private void unlinkFromHash(int node, long hash) {
-        long head = headOfHash(hash);
-        int next = OverflowNodeLayout.hashNext(address(node));
-        int at = OverflowNodeLayout.hashHead(head);
+    /** What leads to a node in its hash chain leads elsewhere from now on. */
+    private void redirectHash(int node, long address, int to) {
+        long head = hashHead(OverflowNodeLayout.second(address));
+        int at = OverflowNodeLayout.link(head);
         if (at == node) {
-            OverflowNodeLayout.hashHead(head, next);
+            OverflowNodeLayout.link(head, to);
             return;
         }
         while (OverflowNodeLayout.hashNext(address(at)) != node) {
             at = OverflowNodeLayout.hashNext(address(at));
         }
-        OverflowNodeLayout.hashNext(address(at), next);
+        OverflowNodeLayout.hashNext(address(at), to);
     }
 
-    /** Doubles. All nodes are live when it is called, so each is linked anew under the new heads. */
-    private boolean grow() {
-        if (capacity == MAX_CAPACITY) {
-            return false;
+    private void unlinkFromHome(long address) {
+        int previous = OverflowNodeLayout.homePrevious(address);
+        int next = OverflowNodeLayout.homeNext(address);
+        redirectHome(address, previous, next);
+        if (next != NONE) {
+            OverflowNodeLayout.homePrevious(address(next), previous);
         }
-        int larger = capacity == 0 ? FIRST_CAPACITY : capacity * 2;
-        if (!budget.tryCharge(bytes(larger))) {
-            return false;
-        }
-        long newNodes = regions.allocate(nodeBytes(larger));
-        long newHeads = regions.allocate(headBytes(larger));
-        if (newNodes == 0 || newHeads == 0) {
-            if (newNodes != 0) {
-                regions.free(newNodes, nodeBytes(larger));
-            }
-            if (newHeads != 0) {
-                regions.free(newHeads, headBytes(larger));
-            }
-            budget.release(bytes(larger));
-            return false;
-        }
-        if (capacity != 0) {
-            Memory.copy(nodes, newNodes, nodeBytes(capacity));
-            freeRegions(nodes, heads, capacity);
-        }
-        nodes = newNodes;
-        heads = newHeads;
-        capacity = larger;
-        for (int node = 1; node <= top; node++) {
-            link(node);
-        }
-        return true;
     }
 
-    private void freeRegions(long oldNodes, long oldHeads, int oldCapacity) {
-        regions.retire(oldNodes, nodeBytes(oldCapacity));
-        regions.retire(oldHeads, headBytes(oldCapacity));
-        budget.release(bytes(oldCapacity));
+    private void redirectHome(long address, int previous, int to) {
+        if (previous == NONE) {
+            OverflowNodeLayout.link(homeHead(home(address)), to);
+        } else {
+            OverflowNodeLayout.homeNext(address(previous), to);
+        }
+    }
+
+    /** The node of the highest number takes another number, whose place is free. */
+    private void moveLastTo(int node, long address) {
+        long last = address(count);
+        redirectHash(count, last, node);
+        redirectHome(last, OverflowNodeLayout.homePrevious(last), node);
+        int next = OverflowNodeLayout.homeNext(last);
+        if (next != NONE) {
+            OverflowNodeLayout.homePrevious(address(next), node);
+        }
+        Memory.copy(last, address, OverflowNodeLayout.NODE_BYTES);
+    }
+
+    /** One hash chain more; or not, if memory is refused: then they are longer. */
+    private void splitChain() {
+        if (hashHeadCount == hashHeads.capacity() && !hashHeads.grow()) {
+            return;
+        }
+        long split = hashHeads.address(hashHeadCount - Integer.highestOneBit(hashHeadCount));
+        OverflowNodeLayout.link(hashHeads.address(hashHeadCount), NONE);
+        hashHeadCount++;
+        int node = OverflowNodeLayout.link(split);
+        OverflowNodeLayout.link(split, NONE);
+        while (node != NONE) {
+            long address = address(node);
+            int next = OverflowNodeLayout.hashNext(address);
+            linkToHash(node, address);
+            node = next;
+        }
+    }
+
+    private void joinLastChain() {
+        hashHeadCount--;
+        int node = OverflowNodeLayout.link(hashHeads.address(hashHeadCount));
+        while (node != NONE) {
+            long address = address(node);
+            int next = OverflowNodeLayout.hashNext(address);
+            linkToHash(node, address);
+            node = next;
+        }
     }
 
     private long address(int node) {
-        return OverflowNodeLayout.address(nodes, node);
+        return nodes.address(node - 1);
     }
 
     private long home(long address) {
         return IndexBucketLayout.home(OverflowNodeLayout.hash(address), homeMask);
     }
 
-    private long headOfHash(long hash) {
-        return head(hash ^ hash >>> 32);
+    private long hashHead(int second) {
+        int round = Integer.highestOneBit(hashHeadCount);
+        int chain = spread(second) & 2 * round - 1;
+        return hashHeads.address(chain < hashHeadCount ? chain : chain - round);
     }
 
-    private long headOfHome(long home) {
-        return head(home);
+    private long homeHead(long home) {
+        return homeHeads + (long) (spread(home) & homeHeadCount - 1) * OverflowNodeLayout.LINK_BYTES;
     }
 
-    private long head(long value) {
+    private static int spread(long value) {
         long mixed = value * SPREAD;
         mixed = (mixed ^ mixed >>> 29) * SPREAD;
-        return heads + (mixed >>> 32 & capacity - 1) * OverflowNodeLayout.HEAD_BYTES;
+        return (int) (mixed >>> 32);
     }
 
-    private static long bytes(int capacity) {
-        return capacity == 0 ? 0 : nodeBytes(capacity) + headBytes(capacity);
-    }
-
-    private static long nodeBytes(int capacity) {
-        return (long) capacity * OverflowNodeLayout.NODE_BYTES;
-    }
-
-    private static long headBytes(int capacity) {
-        return Math.max(Regions.MIN_BYTES, (long) capacity * OverflowNodeLayout.HEAD_BYTES);
+    private long homeHeadBytes() {
+        return (long) homeHeadCount * OverflowNodeLayout.LINK_BYTES;
     }
 }

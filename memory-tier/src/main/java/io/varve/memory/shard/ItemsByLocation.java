@@ -27,6 +27,17 @@ final class ItemsByLocation implements KeyVerifier {
     }
 
     @Override
+    public int secondHash(long keyAddress, int keyLength) {
+        return context.keyHash.second(keyAddress, keyLength);
+    }
+
+    @Override
+    public int secondHashOf(long location) {
+        long address = address(location);
+        return context.keyHash.second(ItemLayout.keyAddress(address), ItemLayout.keyLength(address));
+    }
+
+    @Override
     public long touch(long location) {
         // A large item's place is read from a table on the heap first: nothing to read ahead of.
         return Location.isLarge(location) ? location : Memory.getLong(address(location));

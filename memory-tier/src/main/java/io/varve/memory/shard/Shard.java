@@ -34,13 +34,15 @@ public final class Shard {
     /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */
     private static final int RECLAIM_BUCKETS = 256;
     private static final int BUCKETS_PER_CLOCK = 8;
+    /** Items that are reclaimed at once at most: those of some home buckets, or a part of a crowded one's. */
+    private static final int DOOMED = 64;
 
     private final ShardLock lock = new ShardLock();
     private final ShardContext context;
     private final ShardItems items;
     /** How far the reclaiming of a detached database has come. */
     private final long[] reclaimCursor = new long[Databases.PHYSICAL];
-    private final long[] doomed = new long[64];
+    private final long[] doomed = new long[DOOMED];
     private int doomedCount;
     private final ShardCleaner cleaner;
     private long hits;
@@ -362,7 +364,8 @@ public final class Shard {
             }
             doomedCount = 0;
             // What does not fit is met again: the scan goes round until the index is empty.
-            cursor = index.scan(cursor, this::doom);
+            long next = index.scan(cursor, this::doom, DOOMED);
+            cursor = doomedCount < DOOMED ? next : cursor;
             for (int d = 0; d < doomedCount; d++) {
                 boolean removed = index.remove(items.verifier().hashOf(doomed[d]), doomed[d]);
                 assert removed : "the index has lost " + doomed[d];

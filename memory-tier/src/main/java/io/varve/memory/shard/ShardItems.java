@@ -187,7 +187,9 @@ final class ShardItems {
                 insert(indexForWriting(physical), key.hash(), made);
             }
         } catch (CacheFullException full) {
-            context.refusedBytes.addAndGet(context.pool.segmentBytes());
+            Index index = indexes[physical];
+            long refused = index == null ? 0 : index.takeRefusedBytes();
+            context.refusedBytes.addAndGet(Math.max(refused, context.pool.segmentBytes()));
             if (entered) {
                 expiry.remove(ItemLayout.expiryEntry(address), expireAt);
             }

@@ -17,6 +17,7 @@ final class FakeItems implements KeyVerifier {
     private final long bytes;
     private final long probe;
     private final long capacity;
+    private long looks;
 
     FakeItems(Regions regions, long capacity) {
         this.regions = regions;
@@ -51,12 +52,35 @@ final class FakeItems implements KeyVerifier {
 
     @Override
     public boolean matches(long location, long keyAddress, int keyLength) {
+        looks++;
         return Memory.equal(address(location), keyAddress, keyLength);
     }
 
     @Override
     public long hashOf(long location) {
+        looks++;
         return Memory.getLong(address(location) + KEY_BYTES);
+    }
+
+    @Override
+    public int secondHash(long keyAddress, int keyLength) {
+        return mix(Memory.getLong(keyAddress));
+    }
+
+    @Override
+    public int secondHashOf(long location) {
+        return mix(key(location));
+    }
+
+    private static int mix(long key) {
+        return (int) ((key + 1) * 0x9E37_79B9_7F4A_7C15L >>> 29);
+    }
+
+    /** How many keys were compared, and hashes computed from an item's bytes, since the last call. */
+    long takeLooks() {
+        long taken = looks;
+        looks = 0;
+        return taken;
     }
 
     private long address(long location) {

@@ -31,6 +31,7 @@ class IndexBoundTest {
             insert(index, items, key, random.nextLong());
         }
         long slots = index.slots();
+        long looksBefore = looksOfGets(index, items, 0, others);
         for (int key = others; key < others + chosen; key++) {
             // All home bits are equal, tag and the highest bits differ: 24 bits of the hash are free.
             insert(index, items, key, random.nextLong() & 0xFF00_0000_0000_FFFFL);
@@ -38,6 +39,10 @@ class IndexBoundTest {
         assertThat(index.slots()).isEqualTo(slots);
         assertThat(index.rehashing()).isFalse();
         assertThat(index.shape().inOverflow()).isGreaterThan(chosen - 20L);
+        assertThat(index.bytes() - slots / 7 * 64).isLessThan(chosen * 100L);
+        assertThat(looksOfGets(index, items, 0, others)).as("looks of gets of others")
+                .isLessThanOrEqualTo(looksBefore + others / 10);
+        assertThat(looksOfGets(index, items, others, others + chosen)).as("looks of gets").isLessThan(2L * chosen);
         assertAllFound(index, items, others + chosen);
         assertSound(index);
         // Each lookup must stay short: the whole took far less than a walk of the chain for each would take.
@@ -52,23 +57,49 @@ class IndexBoundTest {
     @Test
     void equalHashesAreServedAndDoNotMakeTheTableGrow() {
         int equal = 10_000;
-        FakeItems items = new FakeItems(regions, equal + 100);
+        int others = 300;
+        FakeItems items = new FakeItems(regions, equal + others);
         Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
         SplittableRandom random = new SplittableRandom(SEED);
+        for (int key = equal; key < equal + others; key++) {
+            insert(index, items, key, random.nextLong());
+        }
+        long slots = index.slots();
+        long looksBefore = looksOfGets(index, items, equal, equal + others);
+        items.takeLooks();
         for (int key = 0; key < equal; key++) {
             insert(index, items, key, 0x1234_5678_9ABC_DEF0L);
         }
-        for (int key = equal; key < equal + 100; key++) {
-            insert(index, items, key, random.nextLong());
-        }
-        assertThat(index.slots()).isEqualTo(64 * IndexBucketLayout.SLOTS);
-        for (int key = 0; key < equal; key += 97) {
+        assertThat(items.takeLooks()).as("looks of insertions").isLessThan(equal * 20L);
+        assertThat(index.slots()).isEqualTo(slots);
+        assertThat(index.bytes() - slots / 7 * 64).isLessThan(equal * 100L);
+        assertThat(looksOfGets(index, items, 0, equal)).as("looks of gets").isLessThan(equal * 20L);
+        assertThat(looksOfGets(index, items, equal, equal + others)).as("looks of gets of others")
+                .isLessThanOrEqualTo(looksBefore + others / 10);
+        assertSound(index);
+        items.takeLooks();
+        for (int key = 0; key < equal; key += 2) {
             assertThat(index.find(items.hashOf(key), items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
+            index.replaceFound(key);
+            assertThat(index.contains(items.hashOf(key + 1), key + 1)).isTrue();
+            assertThat(index.remove(items.hashOf(key), key)).isTrue();
         }
-        for (int key = equal; key < equal + 100; key++) {
-            assertThat(index.find(items.hashOf(key), items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
+        assertThat(items.takeLooks()).as("looks of removals").isLessThan(equal * 20L);
+        assertThat(index.size()).isEqualTo(equal / 2 + others);
+        assertSound(index);
+    }
+
+    /** Keys compared by a get of each of these. */
+    private static long looksOfGets(Index index, FakeItems items, int from, int to) {
+        items.takeLooks();
+        long looks = 0;
+        for (int key = from; key < to; key++) {
+            long hash = items.hashOf(key);
+            items.takeLooks();
+            assertThat(index.find(hash, items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
+            looks += items.takeLooks();
         }
-        assertThat(index.size()).isEqualTo(equal + 100);
+        return looks;
     }
 
     @Test
@@ -95,7 +126,7 @@ class IndexBoundTest {
 
     @Test
     void aRehashThatIsRefusedMemoryDoesNotAskForMoreTime() {
-        int chosen = 200;
+        int chosen = 2_000;
         FakeItems items = new FakeItems(regions, chosen + 2_000);
         Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
         SplittableRandom random = new SplittableRandom(SEED);

@@ -21,7 +21,7 @@ class IndexBucketLayoutTest {
         assertThat(IndexBucketLayout.NEXT_OFFSET).isEqualTo(16);
         assertThat(IndexBucketLayout.LOCATIONS_OFFSET).isEqualTo(22);
         assertThat(OverflowNodeLayout.NODE_BYTES).isEqualTo(32);
-        assertThat(OverflowNodeLayout.HEAD_BYTES).isEqualTo(8);
+        assertThat(OverflowNodeLayout.LINK_BYTES).isEqualTo(4);
     }
 
     @Test
@@ -105,19 +105,18 @@ class IndexBucketLayoutTest {
         fill((byte) -1);
         OverflowNodeLayout.hash(node, Long.MIN_VALUE);
         OverflowNodeLayout.location(node, IndexBucketLayout.MAX_LOCATION);
-        OverflowNodeLayout.live(node, true);
+        OverflowNodeLayout.second(node, -7);
         OverflowNodeLayout.hashNext(node, Integer.MAX_VALUE);
         OverflowNodeLayout.homeNext(node, 0);
         OverflowNodeLayout.homePrevious(node, 7);
         assertThat(OverflowNodeLayout.hash(node)).isEqualTo(Long.MIN_VALUE);
         assertThat(OverflowNodeLayout.location(node)).isEqualTo(IndexBucketLayout.MAX_LOCATION);
-        assertThat(OverflowNodeLayout.live(node)).isTrue();
+        assertThat(OverflowNodeLayout.second(node)).isEqualTo(-7);
         assertThat(OverflowNodeLayout.hashNext(node)).isEqualTo(Integer.MAX_VALUE);
         assertThat(OverflowNodeLayout.homeNext(node)).isZero();
         assertThat(OverflowNodeLayout.homePrevious(node)).isEqualTo(7);
-        OverflowNodeLayout.live(node, false);
-        assertThat(OverflowNodeLayout.live(node)).isFalse();
-        assertThat(OverflowNodeLayout.location(node)).isEqualTo(IndexBucketLayout.MAX_LOCATION);
+        OverflowNodeLayout.link(node, 8);
+        assertThat(OverflowNodeLayout.link(node)).isEqualTo(8);
     }
 
     private void fill(byte value) {

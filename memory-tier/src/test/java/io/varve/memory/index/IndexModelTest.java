@@ -147,7 +147,9 @@ class IndexModelTest {
             model.remove(key);
             freeLocations.add(expected);
         } else {
-            assertThat(index.replace(hash, LOCATIONS + key, 0)).isFalse();
+            long elsewhere = freeLocations.getFirst();
+            items.put(elsewhere, key, hash);
+            assertThat(index.replace(hash, elsewhere, 0)).isFalse();
         }
     }
 

@@ -2,6 +2,8 @@ package io.varve.memory.index;
 
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 import com.dynatrace.hash4j.hashing.Hashing;
@@ -41,6 +43,20 @@ class KeyHashTest {
     }
 
     @Test
+    void theSecondHashIsSeededToo() {
+        KeyHash hash = new KeyHash(1);
+        Set<Integer> seconds = new HashSet<>();
+        for (int i = 0; i < 1_000; i++) {
+            Memory.putLong(memory, i);
+            Memory.putLong(memory + 8, i);
+            assertThat(hash.second(memory, 8)).isEqualTo(hash.second(memory + 8, 8))
+                    .isNotEqualTo((int) hash.hash(memory, 8)).isNotEqualTo(new KeyHash(2).second(memory, 8));
+            seconds.add(hash.second(memory, 8));
+        }
+        assertThat(seconds).hasSize(1_000);
+    }
+
+    @Test
     void goldenValues() {
         // XXH3_64bits of no bytes with seed 0, as published with the algorithm.
         assertThat(new KeyHash(0).hash(memory, 0)).isEqualTo(0x2D06800538D394C2L);
@@ -54,12 +70,12 @@ class KeyHashTest {
         KeyHash hash = new KeyHash(3);
         long sum = 0;
         for (int i = 0; i < 200_000; i++) {
-            sum += hash.hash(memory, 1 + i % 40);
+            sum += hash.hash(memory, 1 + i % 40) + hash.second(memory, 1 + i % 40);
         }
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < 100_000; i++) {
-            sum += hash.hash(memory, 1 + i % 40);
+            sum += hash.hash(memory, 1 + i % 40) + hash.second(memory, 1 + i % 40);
         }
         long allocated = threads.getCurrentThreadAllocatedBytes() - before;
         assertThat(sum).isNotZero();
