@@ -48,7 +48,8 @@ final class InMemoryCache implements Cache {
 
     private InMemoryCache(CacheConfig config, ShardContext context, Shard[] shards) {
         this.config = config;
-        mostAtStart = mostMemoryBytes(config);
+        mostAtStart = Math.min(mostMemoryBytes(config),
+                (long) context.pool().maxSegments() * config.segmentSizeBytes());
         this.context = context;
         this.shards = shards;
         this.router = new ShardRouter(shards.length);
@@ -58,13 +59,16 @@ final class InMemoryCache implements Cache {
     }
 
     static InMemoryCache open(CacheConfig asked) {
+        return open(asked, new Regions());
+    }
+
+    static InMemoryCache open(CacheConfig asked, Regions regions) {
         int shardCount = asked.shards() != 0 ? asked.shards() : shardsForThisMachine();
         int segmentBytes = asked.segmentSizeBytes() != 0
                 ? asked.segmentSizeBytes()
                 : SegmentSizing.auto(asked.maxMemoryBytes(), shardCount, asked.heads());
         requireRoomForHeads(asked, shardCount, segmentBytes);
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
-        Regions regions = new Regions();
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
         SegmentPool pool = openPool(regions, budget, config);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
@@ -114,22 +118,25 @@ final class InMemoryCache implements Cache {
     }
 
     /**
-     * A pool with addresses for as many segments as shards fill while they hold little, if the system has them to give: where
-     * memory is mapped they cost nothing. Without them heads are larger than what is held asks for.
+     * A pool with addresses for as many segments as shards fill while they hold little, and for maxmemory to be raised, if the
+     * system has them to give: where memory is mapped they cost nothing. Without the first, heads are larger than what is
+     * held asks for; without the second, maxmemory stays below what it is at start.
      */
     private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config) {
         int segmentBytes = config.segmentSizeBytes();
         long needed = mostMemoryBytes(config);
         long parts = (long) config.shards() * Segments.mostParts(config.heads()) * segmentBytes;
-        if (regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT) {
+        long[] sizes = regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT
+                ? new long[] {needed + parts, needed}
+                : new long[] {needed};
+        for (long bytes : sizes) {
             try {
-                return new SegmentPool(regions, budget, needed + parts, segmentBytes);
-            } catch (IllegalStateException refused) {
-                LOG.log(System.Logger.Level.INFO, "Less address space than little data would like: {0}",
-                        refused.getMessage());
+                return new SegmentPool(regions, budget, bytes, segmentBytes);
+            } catch (OutOfMemoryError refused) {
+                LOG.log(System.Logger.Level.INFO, "Less address space than would be of use: {0}", refused.getMessage());
             }
         }
-        return new SegmentPool(regions, budget, needed, segmentBytes);
+        return new SegmentPool(regions, budget, config.maxMemoryBytes(), segmentBytes);
     }
 
     @Override

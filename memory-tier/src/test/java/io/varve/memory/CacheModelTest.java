@@ -14,10 +14,13 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.RefusingRegions;
+import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class CacheModelTest {
     private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 15_000);
+    private static final int FEW_OPERATIONS = 1_000;
     private static final int DATABASES = 3;
 
     // Compared by its bytes, never by equals.
@@ -39,24 +43,74 @@ final class CacheModelTest {
     private final Map<Name, Value> model = new HashMap<>();
     private boolean reconfigures;
     private boolean evictionAllowed;
+    /** Whether the system has memory for everybody again. */
+    private boolean healed;
 
     @ParameterizedTest
     @CsvSource({"WHEEL, NOEVICTION, 1", "WHEEL, NOEVICTION, 2", "BUCKET, NOEVICTION, 3", "RANDOM, NOEVICTION, 4",
             "WHEEL, ALLKEYS_RANDOM, 5", "WHEEL, ALLKEYS_LRU, 6", "BUCKET, ALLKEYS_LFU, 7", "WHEEL, VOLATILE_TTL, 8",
             "RANDOM, VOLATILE_LRU, 9", "WHEEL, VOLATILE_RANDOM, 10", "BUCKET, VOLATILE_LFU, 11"})
     void behavesLikeAMap(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
-        SplittableRandom random = new SplittableRandom(seed);
-        CacheConfig config = CacheConfig.defaults(policy.evicts() ? 1 << 20 : 4 << 20).withDatabases(DATABASES)
+        run(config(algorithm, policy, seed), new Regions(), OPERATIONS);
+    }
+
+    /** The system has memory and has none, in turns of random length. */
+    @ParameterizedTest
+    @CsvSource({"WHEEL, NOEVICTION, 21", "WHEEL, ALLKEYS_LRU, 22", "BUCKET, NOEVICTION, 23", "RANDOM, NOEVICTION, 24",
+            "WHEEL, NOEVICTION, 25", "WHEEL, VOLATILE_TTL, 26", "WHEEL, ALLKEYS_RANDOM, 27", "BUCKET, ALLKEYS_LFU, 28"})
+    void losesNothingWhereTheSystemRefuses(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
+        SplittableRandom random = new SplittableRandom(-seed);
+        long[] asked = {0};
+        long[] next = {20};
+        boolean[] refuses = {false};
+        run(config(algorithm, policy, seed), RefusingRegions.of(_ -> {
+            if (++asked[0] >= next[0]) {
+                next[0] = asked[0] + random.nextInt(refuses[0] ? 10 : 300);
+                refuses[0] = !refuses[0];
+            }
+            return refuses[0] && !healed;
+        }), OPERATIONS);
+    }
+
+    /** The n-th time that it is asked for memory, the system begins to refuse, and goes on for a while. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 100})
+    void losesNothingFromWhicheverRefusalOn(int refusals) {
+        long[] asked = {0};
+        run(config(ExpireAlgorithm.WHEEL, EvictionPolicy.NOEVICTION, 31), RefusingRegions.of(_ -> {
+            asked[0]++;
+            return false;
+        }), FEW_OPERATIONS);
+        long times = asked[0];
+        assertThat(times).isGreaterThan(30);
+        for (long first = 2; first <= times; first++) {
+            long from = first;
+            asked[0] = 0;
+            model.clear();
+            healed = false;
+            run(config(ExpireAlgorithm.WHEEL, EvictionPolicy.NOEVICTION, 31),
+                    RefusingRegions.of(_ -> ++asked[0] >= from && asked[0] < from + refusals && !healed),
+                    FEW_OPERATIONS);
+        }
+    }
+
+    private CacheConfig config(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
+        return CacheConfig.defaults(policy.evicts() ? 1 << 20 : 4 << 20).withDatabases(DATABASES)
                 .withShards(2).withSegmentSizeBytes(4096).withHeads(2).withEvictionPolicy(policy)
                 .withCleanerPolicy(seed % 3 == 0
                         ? CleanerPolicy.GREEDY
                         : seed % 3 == 1 ? CleanerPolicy.ORIGINAL : CleanerPolicy.MODIFIED)
                 .withExpireAlgorithm(algorithm)
                 .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker);
-        Cache cache = Cache.open(config);
+    }
+
+    private void run(CacheConfig config, Regions regions, int operations) {
+        long seed = config.hashSeed();
+        SplittableRandom random = new SplittableRandom(seed);
+        Cache cache = InMemoryCache.open(config, regions);
         // Half of the runs keep the policy they are about.
         reconfigures = seed % 2 == 0;
-        evictionAllowed = policy.evicts();
+        evictionAllowed = config.evictionPolicy().evicts();
         cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {
             if (change == Change.EVICTED) {
                 assertThat(evictionAllowed).as("eviction under NOEVICTION").isTrue();
@@ -66,18 +120,32 @@ final class CacheModelTest {
             }
         });
         try (CacheFixture fixture = new CacheFixture(cache)) {
-            for (int i = 0; i < OPERATIONS; i++) {
+            for (int i = 0; i < operations; i++) {
                 step(fixture, random, "seed " + seed + " operation " + i);
                 if (i % 500 == 0) {
                     checkAll(fixture, "seed " + seed + " operation " + i);
                 }
             }
             checkAll(fixture, "seed " + seed + " end");
+            healed = true;
+            writesGoOn(fixture);
             ticker.advanceMillis(1_000_000_000L);
             fixture.maintainFully();
             checkAll(fixture, "seed " + seed + " after all time");
-            if (algorithm == ExpireAlgorithm.WHEEL) {
+            if (config.expireAlgorithm() == ExpireAlgorithm.WHEEL) {
                 assertThat(cache.countExpiredUnreclaimed()).isZero();
+            }
+        }
+    }
+
+    /** What was refused is not refused for ever. */
+    private void writesGoOn(CacheFixture fixture) {
+        for (int i = 0; i < 300; i++) {
+            Name name = new Name(0, "late" + i);
+            byte[] value = new byte[10];
+            if (fixture.cache.admit(1000)) {
+                fixture.set(0, CacheFixture.bytes(name.key), value, Item.NEVER);
+                model.put(name, new Value(value, Item.NEVER));
             }
         }
     }
@@ -154,7 +222,7 @@ final class CacheModelTest {
             EvictionPolicy[] policies = EvictionPolicy.values();
             policy = random.nextInt(3) == 0 ? EvictionPolicy.NOEVICTION : policies[random.nextInt(policies.length)];
         }
-        evictionAllowed = policy.evicts();
+        evictionAllowed = config.evictionPolicy().evicts();
         fixture.cache.reconfigure(config.withEvictionPolicy(policy).withEvictionSamples(1 + random.nextInt(20))
                 .withMaxMemoryBytes((1 << 20) + random.nextInt(2 << 20)));
     }

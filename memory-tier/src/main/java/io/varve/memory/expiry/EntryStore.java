@@ -93,6 +93,8 @@ final class EntryStore {
      * Adds an entry that takes the place of another, which is removed next. The number of entries stays, so what such
      * calls can grow is bounded by a chunk for each cell, and the budget is charged without asking: an item is never
      * stuck in the wrong cell because memory is full.
+     *
+     * @throws CacheFullException if it needs a slab and the system refuses it; nothing is changed then
      */
     int addMoved(int cell, long location) {
         return append(cell, location, false);
@@ -363,10 +365,7 @@ final class EntryStore {
         long slab = regions.allocate(SLAB_BYTES);
         if (slab == 0) {
             budget.release(SLAB_BYTES);
-            if (ask) {
-                throw CacheFullException.INSTANCE;
-            }
-            throw new OutOfMemoryError("The system refuses " + SLAB_BYTES + " bytes for entries that move");
+            throw CacheFullException.INSTANCE;
         }
         if (slabCount == slabs.length) {
             slabs = Arrays.copyOf(slabs, 2 * slabs.length);

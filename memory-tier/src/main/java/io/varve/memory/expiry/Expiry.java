@@ -114,6 +114,7 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
      * @param location         where the item is now
      * @param oldExpireAtMillis the time that it was added or moved with last
      * @return the entry's id from now on
+     * @throws CacheFullException if the system refuses memory; nothing is changed then
      */
     public final int move(int entry, long location, long oldExpireAtMillis, long newExpireAtMillis, long nowMillis) {
         assert newExpireAtMillis >= 0 && newExpireAtMillis <= MAX_MILLIS : "expiry time " + newExpireAtMillis;

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
+import io.varve.memory.item.CacheFullException;
+
 /**
  * Time buckets with far levels: every item is found by its time, none by sampling. Guarded by the shard's lock.
  *
@@ -201,8 +203,9 @@ final class WheelExpiry extends Expiry {
             long expireAtMillis = owner.expireAtMillis(location);
             if (expireAtMillis < nowMillis) {
                 expireLast(cell);
-            } else {
-                sendLast(cell, location, expireAtMillis, nowMillis);
+            } else if (!sendLast(cell, location, expireAtMillis, nowMillis)) {
+                // It stays, and is seen by nobody once its time has come: the next cycle tries again.
+                return CycleStatus.DONE;
             }
             if (slice.stepEndsSlice()) {
                 return CycleStatus.MORE;
@@ -211,13 +214,20 @@ final class WheelExpiry extends Expiry {
         return CycleStatus.DONE;
     }
 
-    private void sendLast(int cell, long location, long expireAtMillis, long nowMillis) {
+    /** False if the system refuses the memory for it. */
+    private boolean sendLast(int cell, long location, long expireAtMillis, long nowMillis) {
         int target = cellFor(expireAtMillis, nowMillis);
         assert target != cell : "cell " + cell + " was to be emptied";
-        int entry = store.addMoved(target, location);
+        int entry;
+        try {
+            entry = store.addMoved(target, location);
+        } catch (CacheFullException refused) {
+            return false;
+        }
         occupied(target, expireAtMillis);
         removeLast(cell);
         owner.entryMoved(location, entry);
+        return true;
     }
 
     @Override

@@ -65,18 +65,15 @@ final class NativeCalls {
         }
     }
 
-    /** Gives the pages back to the system; the range stays mapped and reads as zeros. */
-    static void giveBack(long address, long bytes) {
+    /** Gives the pages back to the system; the range stays mapped and reads as zeros. False if the system refuses. */
+    static boolean giveBack(long address, long bytes) {
         int result;
         try {
             result = (int) MADVISE.invokeExact(address, bytes, MADV_DONTNEED);
         } catch (Throwable unexpected) {
             throw new IllegalStateException("madvise could not be called", unexpected);
         }
-        if (result != 0) {
-            throw new IllegalStateException("madvise of " + bytes + " bytes at 0x" + Long.toHexString(address)
-                    + " was refused");
-        }
+        return result == 0;
     }
 
     private static MethodHandle handle(String name, FunctionDescriptor descriptor) {

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongUnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ public final class Regions {
     private final ArrayDeque<Retired> retired = new ArrayDeque<>();
     private long retiredBytes;
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
-    private final Arena arena = Arena.ofAuto();
+    private final LongUnaryOperator system;
     private final boolean mapped;
 
     public Regions() {
@@ -45,7 +46,20 @@ public final class Regions {
      * @param mapped whether memory comes from mmap; else from an arena
      */
     Regions(boolean mapped) {
+        this(mapped, mapped ? NativeCalls::map : arena());
+    }
+
+    /**
+     * @param system takes a number of bytes, and answers where so many are that nobody else has, or 0
+     */
+    Regions(boolean mapped, LongUnaryOperator system) {
         this.mapped = mapped;
+        this.system = system;
+    }
+
+    private static LongUnaryOperator arena() {
+        Arena arena = Arena.ofAuto();
+        return bytes -> NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
     }
 
     /** Whether memory becomes resident only when it is written, so that address space costs nothing. */
@@ -118,7 +132,7 @@ public final class Regions {
      * @param bytes a multiple of the page size
      */
     public synchronized long reserve(long bytes) {
-        return mapped ? NativeCalls.map(bytes) : NativeCalls.allocateInArena(arena, bytes, MIN_BYTES);
+        return system.applyAsLong(bytes);
     }
 
     /** Gives the pages of a range back to the system and leaves it mapped, reading as zeros. */
@@ -127,9 +141,8 @@ public final class Regions {
     }
 
     private static void discard(long address, long bytes, boolean mapped) {
-        if (mapped) {
-            NativeCalls.giveBack(address, bytes);
-        } else {
+        if (!mapped || !NativeCalls.giveBack(address, bytes)) {
+            // What is handed out again must read as zeros, whether or not the system takes it (locked pages it does not).
             Memory.fill(address, bytes, (byte) 0);
         }
     }

@@ -30,6 +30,9 @@ public final class SegmentPool implements AutoCloseable {
     /** Behind the last segment, so that reading ahead across its end does not fault. */
     private static final long GUARD_BYTES = Regions.MIN_BYTES;
 
+    /** So much is given back to the system within some ten microseconds, for a caller who holds a shard's lock. */
+    private static final int MOST_SURPLUS_BYTES = 256 << 10;
+
     private static final int FIRST_TABLE_LENGTH = 16;
 
     /** While their pages go back, segments are there for nobody: a few at a time. */
@@ -65,7 +68,7 @@ public final class SegmentPool implements AutoCloseable {
      *                     it is written (where the system has no mmap, all of it is resident at once)
      * @param segmentBytes a power of two from 4 KiB to 8 MiB
      * @throws IllegalArgumentException if the sizes do not fit each other or 25 bits of segment id
-     * @throws IllegalStateException    if the system refuses the reservation
+     * @throws OutOfMemoryError         if the system refuses the reservation, with what helps
      */
     public SegmentPool(Regions regions, MemoryBudget budget, long reserveBytes, int segmentBytes) {
         SegmentSizing.require(segmentBytes);
@@ -82,8 +85,9 @@ public final class SegmentPool implements AutoCloseable {
         reservedBytes = (count << segmentShift) + GUARD_BYTES;
         base = regions.reserve(reservedBytes);
         if (base == 0) {
-            throw new IllegalStateException("The system refuses to reserve " + reservedBytes
-                    + " bytes of address space (ulimit -v, vm.overcommit_memory)");
+            throw new OutOfMemoryError(
+                    reservedBytes + " bytes of address space cannot be reserved: lower maxmemory, or raise"
+                            + " the system's limit (ulimit -v; where vm.overcommit_memory is 2, vm.overcommit_ratio)");
         }
         LiveRanges.add(base, reservedBytes);
         largeItems = new LargeItems(regions, budget);
@@ -138,9 +142,12 @@ public final class SegmentPool implements AutoCloseable {
                 return NONE;
             }
             extentBytes = affordable(wantedBytes);
-            id = takeRetained(extentBytes);
+            id = takeRetained(extentBytes, MOST_SURPLUS_BYTES);
             if (id == NONE) {
                 id = takeBare(extentBytes);
+            }
+            if (id == NONE) {
+                id = takeRetained(extentBytes, segmentBytes);
             }
             if (id == NONE) {
                 return NONE;
@@ -151,7 +158,7 @@ public final class SegmentPool implements AutoCloseable {
             chargedBytes -= surplus;
         }
         if (surplus > 0) {
-            // Resident from a time when the shards held more.
+            // Resident from a time when the shards held more. The caller's lock is held meanwhile: hence the bound.
             Regions.discard(segmentAddress(id) + extentBytes, surplus);
             budget.release(surplus);
         }
@@ -168,11 +175,18 @@ public final class SegmentPool implements AutoCloseable {
         return addressable - left >= left / 4 ? Math.max(extentBytes, segmentBytes / 8) : segmentBytes;
     }
 
-    /** The segment that was freed last and whose charge suffices, or can be raised; {@link #NONE} if there is none. */
-    private int takeRetained(int extentBytes) {
+    /**
+     * The segment that was freed last and whose charge suffices, or can be raised; {@link #NONE} if there is none.
+     *
+     * @param mostSurplus by how many bytes it may be larger at most
+     */
+    private int takeRetained(int extentBytes, int mostSurplus) {
         for (int place = retainedCount - 1; place >= 0; place--) {
             int id = retained[place];
             int charged = segments[id].extentBytes();
+            if (charged - extentBytes > mostSurplus) {
+                continue;
+            }
             if (charged >= extentBytes || budget.tryCharge(extentBytes - charged)) {
                 System.arraycopy(retained, place + 1, retained, place, --retainedCount - place);
                 freeBytes.addAndGet(-charged);

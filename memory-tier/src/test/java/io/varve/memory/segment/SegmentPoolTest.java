@@ -163,6 +163,25 @@ class SegmentPoolTest {
         assertThat(Memory.getLong(pool.segmentAddress(id) + SIZE / 2 - 8)).isNotZero();
     }
 
+    /** The system takes long for megabytes, and who asks for a segment holds a lock. */
+    @Test
+    void ofALargeFreeSegmentASmallPartIsTakenOnlyInNeed() {
+        int large = 8 << 20;
+        MemoryBudget limited = new MemoryBudget(large + (large >> 2));
+        try (SegmentPool roomy = new SegmentPool(new Regions(), limited, 64L << 20, large)) {
+            int id = roomy.acquire(large);
+            roomy.free(id);
+            int small = roomy.acquire(large / 8);
+            assertThat(small).isNotEqualTo(id);
+            assertThat(roomy.freeBytes()).isEqualTo(large);
+            assertThat(roomy.acquire(large / 8)).isNotEqualTo(id);
+            // There is no budget for a third beside it.
+            assertThat(roomy.acquire(large / 8)).isEqualTo(id);
+            assertThat(roomy.freeBytes()).isZero();
+            assertThat(limited.chargedBytes()).isEqualTo(3 * large / 8);
+        }
+    }
+
     /** The budget is full of small free extents: they go, so that a whole segment fits. */
     @Test
     void smallFreeExtentsMakeWayForALargeOne() {

@@ -1,0 +1,15 @@
+package io.varve.memory.offheap;
+
+import java.util.function.LongPredicate;
+
+/** Regions of a system that refuses when it is told to. Immutable: static methods only. */
+public final class RefusingRegions {
+    private RefusingRegions() {}
+
+    /**
+     * @param refuses asked with the bytes of each range of address space that is to be taken from the system
+     */
+    public static Regions of(LongPredicate refuses) {
+        return new Regions(true, bytes -> refuses.test(bytes) ? 0 : NativeCalls.map(bytes));
+    }
+}
