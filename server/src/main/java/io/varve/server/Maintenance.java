@@ -22,6 +22,8 @@ final class Maintenance implements AutoCloseable {
     private final InfoReport report;
     private final Thread thread;
     private volatile boolean stopped;
+    private long checkedNanos = System.nanoTime();
+    private long sampledNanos = checkedNanos;
 
     private Maintenance(Cache cache, NetworkServer network, InfoReport report) {
         this.cache = cache;
@@ -37,28 +39,30 @@ final class Maintenance implements AutoCloseable {
     }
 
     private void loop() {
-        long checked = System.nanoTime();
-        long sampled = checked;
         while (!stopped) {
             long idleNanos;
             try {
                 idleNanos = cache.maintain();
-            } catch (RuntimeException | AssertionError bug) {
-                LOG.error("A slice of maintenance failed", bug);
+                lookAround(System.nanoTime());
+            } catch (RuntimeException | Error failed) {
+                // Whatever it was, memory that the system refuses too: without this thread nothing would ever expire again.
+                LOG.error("A slice of maintenance failed", failed);
                 idleNanos = PAUSE_AFTER_FAILURE_NANOS;
-            }
-            long now = System.nanoTime();
-            if (now - sampled >= SAMPLE_NANOS) {
-                sampled = now;
-                report.sample(now);
-            }
-            if (now - checked >= CHECK_NANOS) {
-                checked = now;
-                network.checkConnections();
             }
             if (idleNanos > 0) {
                 LockSupport.parkNanos(this, Math.min(idleNanos, SAMPLE_NANOS));
             }
+        }
+    }
+
+    private void lookAround(long now) {
+        if (now - sampledNanos >= SAMPLE_NANOS) {
+            sampledNanos = now;
+            report.sample(now);
+        }
+        if (now - checkedNanos >= CHECK_NANOS) {
+            checkedNanos = now;
+            network.checkConnections();
         }
     }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -35,10 +36,16 @@ final class ServerProcess implements AutoCloseable {
 
     /** Starts {@code serve} on a free port and waits until it is ready. */
     static ServerProcess start(String... settings) throws IOException {
+        return start(UnaryOperator.identity(), settings);
+    }
+
+    /** As {@link #start(String...)}, by another command line. */
+    static ServerProcess start(UnaryOperator<List<String>> commandLine, String... settings) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--port", "0"));
         arguments.addAll(List.of(settings));
         Path errors = Files.createTempFile("varve-server", ".log");
-        Process process = new ProcessBuilder(command(arguments)).redirectError(errors.toFile()).start();
+        Process process = new ProcessBuilder(commandLine.apply(command(arguments))).redirectError(errors.toFile())
+                .start();
         try {
             return new ServerProcess(process, awaitReady(process, errors), errors);
         } catch (IOException | RuntimeException failed) {
