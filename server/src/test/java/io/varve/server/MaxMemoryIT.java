@@ -43,6 +43,42 @@ class MaxMemoryIT {
         }
     }
 
+    @Test
+    void aLimitBelowWhatIsHeldIsReachedAndOneBelowWhatIsNeededRefused() throws IOException {
+        try (ServerProcess server = ServerProcess.start("--maxmemory", "32mb", "--shards", "4");
+                RawClient client = new RawClient(server.port())) {
+            int stored = 0;
+            String value = "v".repeat(1000);
+            while (!client.call("SET", "key:" + stored, value).isError()) {
+                stored++;
+            }
+            for (String tooLittle : List.of("1", "100kb", "1048575")) {
+                assertThat(client.call("CONFIG", "SET", "maxmemory", tooLittle).text())
+                        .startsWith("ERR CONFIG SET failed")
+                        .contains("maxmemory", "at least");
+            }
+            assertThat(client.call("CONFIG", "GET", "maxmemory").elements().getLast().text()).isEqualTo("33554432");
+            assertThat(client.command("CONFIG", "SET", "maxmemory", "2mb")).isEqualTo("+OK\r\n");
+            // Nobody may go: what is held stays, and nothing is added.
+            assertThat(client.call("SET", "more", "x").text())
+                    .isEqualTo("OOM command not allowed when used memory > 'maxmemory'.");
+            assertThat(client.call("DBSIZE").integer()).isEqualTo(stored);
+            for (int i = 0; i < stored; i += 1000) {
+                assertThat(client.call("GET", "key:" + i).text()).isEqualTo(value);
+            }
+            assertThat(client.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")).isEqualTo("+OK\r\n");
+            assertThat(client.command("SET", "more", "x")).isEqualTo("+OK\r\n");
+            assertThat(client.command("GET", "more")).isEqualTo("$1\r\nx\r\n");
+            assertThat(client.infoLong("used_memory")).isLessThan(2 * MB);
+            assertThat(client.call("DBSIZE").integer()).isBetween(100L, 2000L);
+            assertThat(client.command("CONFIG", "SET", "maxmemory", "32mb")).isEqualTo("+OK\r\n");
+            for (int i = 0; i < stored / 2; i++) {
+                assertThat(client.command("SET", "key:" + i, value)).isEqualTo("+OK\r\n");
+            }
+            assertThat(client.call("DBSIZE").integer()).isGreaterThan(stored / 2);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-ttl", "volatile-lru"})
     void withEvictionWritesGoOnForEver(String policy) throws IOException {
