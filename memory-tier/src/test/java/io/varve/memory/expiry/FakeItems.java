@@ -49,8 +49,13 @@ final class FakeItems implements ExpiryOwner, Ticker {
     }
 
     FakeItems(ExpireAlgorithm algorithm, int baseMillis, int buckets, int stepsPerReading, long limitBytes) {
+        this(algorithm, baseMillis, buckets, stepsPerReading, limitBytes, new Regions());
+    }
+
+    FakeItems(ExpireAlgorithm algorithm, int baseMillis, int buckets, int stepsPerReading, long limitBytes,
+            Regions regions) {
         budget = new MemoryBudget(limitBytes);
-        expiry = Expiry.create(algorithm, new Expiry.Setting(baseMillis, buckets, new Regions(), budget, this, this,
+        expiry = Expiry.create(algorithm, new Expiry.Setting(baseMillis, buckets, regions, budget, this, this,
                 stepsPerReading));
     }
 

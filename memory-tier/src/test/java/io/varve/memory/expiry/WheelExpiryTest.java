@@ -2,8 +2,10 @@ package io.varve.memory.expiry;
 
 import java.util.SplittableRandom;
 
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.RefusingRegions;
 import io.varve.memory.offheap.Regions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class WheelExpiryTest extends ExpiryContractTest {
@@ -42,6 +45,34 @@ class WheelExpiryTest extends ExpiryContractTest {
         items.nowMillis = 21_000;
         items.set(1, second * 1000);
         assertEquals(level, levelOf(items, 1, 4));
+    }
+
+    /** A slab full of items of one far bucket; when its period begins they need chunks that there are not. */
+    @Test
+    void whereTheSystemRefusesMemoryItemsStayAndGoLater() {
+        boolean[] refuses = {false};
+        FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4, 16, 1L << 30,
+                RefusingRegions.of(_ -> refuses[0]));
+        int count = EntryStore.CHUNKS_PER_SLAB * ChunkLayout.SLOTS;
+        items.nowMillis = 21_000;
+        for (int i = 0; i < count; i++) {
+            items.set(i, 29_000 + i % 2000);
+        }
+        assertEquals("1", levelOf(items, 0, 4));
+        refuses[0] = true;
+        assertThrows(CacheFullException.class, () -> items.set(0, 70_000));
+        items.check("refused a new time");
+        items.nowMillis = 28_500;
+        items.cycle();
+        items.check("refused a cycle");
+        assertEquals(count, items.expiry.size());
+        refuses[0] = false;
+        items.cycle();
+        items.check("has memory again");
+        assertEquals("0", levelOf(items, 0, 4));
+        items.nowMillis = 40_000;
+        items.cycle();
+        assertEquals(count, items.expired.size());
     }
 
     private static String levelOf(FakeItems items, long location, int buckets) {
