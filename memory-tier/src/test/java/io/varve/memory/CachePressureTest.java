@@ -93,6 +93,17 @@ final class CachePressureTest {
         }
     }
 
+    /** An item alone in the smallest of index tables is one of 448 slots. */
+    @Test
+    void aFewLargeItemsAreFoundToGo() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_RANDOM, 4 * MIB)) {
+            for (int i = 0; i < 300; i++) {
+                write(fixture, i, MIB, Item.NEVER);
+            }
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(290);
+        }
+    }
+
     @Test
     void ofManyLastingItemsTheFewVolatileGo() {
         try (CacheFixture fixture = open(EvictionPolicy.VOLATILE_LRU, MIB)) {

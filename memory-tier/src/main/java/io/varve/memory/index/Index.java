@@ -329,6 +329,29 @@ public final class Index {
         return second == null || spot < spots ? current.locationAt(spot) : second.locationAt(spot - spots);
     }
 
+    /**
+     * The location of an entry that is not far from a random spot, or {@link #NONE} if there are none at all: for a table so
+     * empty that {@link #sample} would take long. Entries behind many empty spots are likelier than others.
+     *
+     * @param random 64 random bits
+     */
+    public long sampleNearby(long random) {
+        long spots = current.spots();
+        IndexTable second = target;
+        long all = second == null ? spots : spots + second.spots();
+        long spot = Math.unsignedMultiplyHigh(random, all);
+        for (long looked = 0; looked < all && size > 0; looked++) {
+            long location = second == null || spot < spots
+                    ? current.locationAt(spot)
+                    : second.locationAt(spot - spots);
+            if (location != NONE) {
+                return location;
+            }
+            spot = spot + 1 == all ? 0 : spot + 1;
+        }
+        return NONE;
+    }
+
     /** Gives all memory back. Only {@link #lineAddress} and {@link #suggest} may be called afterwards. */
     public void release() {
         current.release();

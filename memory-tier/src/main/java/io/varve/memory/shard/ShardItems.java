@@ -393,7 +393,8 @@ final class ShardItems {
                 return location;
             }
         }
-        return Index.NONE;
+        // One item alone in the smallest table: without it, eviction would find nobody to go.
+        return index.sampleNearby(nextRandom());
     }
 
     /** A live item with an expiry time drawn at random, or {@link Index#NONE}. */

@@ -256,6 +256,18 @@ class IndexBoundTest {
         }
     }
 
+    @Test
+    void anEntryAloneIsFoundNearby() {
+        FakeItems items = new FakeItems(regions, 1);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        SplittableRandom random = new SplittableRandom(SEED);
+        assertThat(index.sampleNearby(random.nextLong())).isEqualTo(Index.NONE);
+        insert(index, items, 0, random.nextLong());
+        for (int i = 0; i < 1000; i++) {
+            assertThat(index.sampleNearby(random.nextLong())).isZero();
+        }
+    }
+
     private static void insert(Index index, FakeItems items, int key, long hash) {
         items.put(key, key, hash);
         index.insert(hash, key);
