@@ -21,7 +21,7 @@ class BenchmarksRunTest {
     void everyBenchmarkRuns() throws Exception {
         Options options = new OptionsBuilder().include(".*").forks(0).warmupIterations(0).measurementIterations(1)
                 .measurementTime(ITERATION).timeout(TimeValue.seconds(20)).param("keys", "10000")
-                .shouldFailOnError(true)
+                .param("entries", "1000").shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT).build();
 
         Collection<RunResult> results = new Runner(options).run();

@@ -29,7 +29,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * price of a real item's header and value, of the lock, or of overlapping cache misses in a batch. A put is measured
  * together with the removal of the key put before, so that the index keeps its size: {@code putAndRemove} is both.
  *
- * <p>Run: {@code ./varve jmh IndexBenchmark}
+ * <p>Run: {@code ./varve jmh IndexBenchmark}; how the entries stand, and so how many lines a lookup reads, is told by
+ * {@code ./varve jmh --probes}.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -41,8 +42,33 @@ public class IndexBenchmark {
     private static final int KEY_BYTES = 16;
     private static final long ABSENT = 1L << 40;
 
+    /** How the tags of a bucket are compared. One in each run, as a server has one. */
+    public enum Scanner {
+        VECTOR {
+            @Override
+            TagScanner make() {
+                TagScanner best = TagScanners.best();
+                if (best instanceof ScalarTagScanner) {
+                    throw new IllegalStateException("The Vector API's module is not there");
+                }
+                return best;
+            }
+        },
+        SCALAR {
+            @Override
+            TagScanner make() {
+                return new ScalarTagScanner();
+            }
+        };
+
+        abstract TagScanner make();
+    }
+
+    @Param
+    public Scanner scanner = Scanner.VECTOR;
+
     /** Entries in the index: in the caches of a core, and well beyond them. */
-    @Param({"10000", "1000000"})
+    @Param({"10000", "1000000", "10000000"})
     public int keys;
 
     private final Regions regions = new Regions();
@@ -87,7 +113,7 @@ public class IndexBenchmark {
         itemBytes = Math.max(Regions.MIN_BYTES, Long.highestOneBit((long) keys * KEY_BYTES) << 1);
         items = regions.allocate(itemBytes);
         probe = regions.allocate(Regions.MIN_BYTES);
-        index = new Index(new Keys(), TagScanners.best(), regions, new MemoryBudget(1L << 32), 0.87);
+        index = new Index(new Keys(), scanner.make(), regions, new MemoryBudget(1L << 32), 0.87);
         for (long key = 0; key < keys; key++) {
             write(items + key * KEY_BYTES, key);
             index.insert(keyHash.hash(items + key * KEY_BYTES, KEY_BYTES), key);

@@ -10,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.varve.memory.Cache;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Families;
 import io.varve.server.command.ServerContext;
@@ -31,12 +32,13 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a command cost from the bytes received to the bytes to be sent, in a pipeline of 64? Confined to the thread
- * that measures.
+ * What does a command cost from the bytes received to the bytes to be sent, alone and in pipelines of 16 and 64?
+ * Confined to the thread that measures.
  *
  * <p>The connection handler runs in an embedded channel, over a cache that holds every key; keys are drawn at random and the
  * requests encoded before, and each batch is copied once into a buffer, as a socket's would be. It cannot see the price of
- * system calls, nor of the other threads of a server. Time and allocation are per command.
+ * system calls, nor of the other threads of a server. Time and allocation are per command: those of the buffers, received and
+ * replied, are among them. Settings and kind of thread are those of a server that {@code ./varve serve} starts.
  *
  * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}
  */
@@ -46,11 +48,14 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 2)
 @Measurement(iterations = 5, time = 2)
 @Fork(value = 1, jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
-        "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders"})
+        "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders", "-Dio.netty.leakDetection.level=disabled",
+        "-Djmh.executor=CUSTOM",
+        "-Djmh.executor.class=io.varve.server.net.EventLoopThreads"})
 public class CommandBenchmark {
-    private static final int PIPELINE = 64;
+    private static final int LONG_PIPELINE = 64;
+    private static final int PIPELINE = 16;
     /** Requests are encoded once and sent again and again: enough of them that their keys do not stay in a cache. */
-    private static final int BATCHES = 8192;
+    private static final int REQUESTS = 1 << 19;
 
     private static final class SmallBulksOnly implements LargeBulks {
         @Override
@@ -105,7 +110,9 @@ public class CommandBenchmark {
 
     private Cache cache;
     private EmbeddedChannel channel;
-    private final ByteBuf[] batches = new ByteBuf[BATCHES];
+    /** All requests in a row; they have the same length, so that a batch of any size starts at any of them. */
+    private ByteBuf requests;
+    private int requestBytes;
     private int next;
 
     @Setup
@@ -127,12 +134,13 @@ public class CommandBenchmark {
                     : command == Command.SET_EX ? words("SET", name, value, "EX", "60") : words("SET", name, value));
         }
         SplittableRandom random = new SplittableRandom(42);
-        for (int i = 0; i < BATCHES; i++) {
-            StringBuilder requests = new StringBuilder();
-            for (int j = 0; j < PIPELINE; j++) {
-                requests.append(command.request(key(random.nextInt(keys)), value));
-            }
-            batches[i] = Unpooled.directBuffer().writeBytes(requests.toString().getBytes(StandardCharsets.US_ASCII));
+        requestBytes = command.request(key(0), value).length();
+        requests = Unpooled.directBuffer(REQUESTS * requestBytes);
+        for (int i = 0; i < REQUESTS; i++) {
+            requests.writeCharSequence(command.request(key(random.nextInt(keys)), value), StandardCharsets.US_ASCII);
+        }
+        if (requests.writerIndex() != REQUESTS * requestBytes) {
+            throw new IllegalStateException("The requests are not of one length");
         }
     }
 
@@ -156,7 +164,9 @@ public class CommandBenchmark {
 
     /** @return bytes replied */
     private long exchange(ByteBuf in) {
-        channel.writeInbound(in);
+        // As an event loop does; writeInbound would make an array of its argument.
+        channel.pipeline().fireChannelRead(in);
+        channel.pipeline().fireChannelReadComplete();
         channel.runPendingTasks();
         long bytes = 0;
         for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
@@ -172,18 +182,33 @@ public class CommandBenchmark {
     @TearDown
     public void close() {
         channel.finishAndReleaseAll();
-        for (ByteBuf batch : batches) {
-            batch.release();
-        }
+        requests.release();
         cache.close();
     }
 
     @Benchmark
+    public long alone() {
+        return send(1);
+    }
+
+    @Benchmark
     @OperationsPerInvocation(PIPELINE)
-    public long pipelined() {
-        ByteBuf batch = batches[next++ & BATCHES - 1];
-        ByteBuf in = channel.alloc().directBuffer(batch.readableBytes());
-        in.writeBytes(batch, batch.readerIndex(), batch.readableBytes());
+    public long pipelinedBy16() {
+        return send(PIPELINE);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(LONG_PIPELINE)
+    public long pipelinedBy64() {
+        return send(LONG_PIPELINE);
+    }
+
+    private long send(int pipeline) {
+        int bytes = pipeline * requestBytes;
+        ByteBuf in = channel.alloc().directBuffer(bytes);
+        Memory.copy(requests.memoryAddress() + (long) next * requestBytes, in.memoryAddress(), bytes);
+        in.writerIndex(bytes);
+        next = next + pipeline & REQUESTS - 1;
         return exchange(in);
     }
 }

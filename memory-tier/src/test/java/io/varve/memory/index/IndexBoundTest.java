@@ -43,6 +43,7 @@ class IndexBoundTest {
         assertThat(looksOfGets(index, items, 0, others)).as("looks of gets of others")
                 .isLessThanOrEqualTo(looksBefore + others / 10);
         assertThat(looksOfGets(index, items, others, others + chosen)).as("looks of gets").isLessThan(2L * chosen);
+        assertThat(index.shape().longestOverflow()).isEqualTo(index.shape().inOverflow());
         assertAllFound(index, items, others + chosen);
         assertSound(index);
         // Each lookup must stay short: the whole took far less than a walk of the chain for each would take.
@@ -169,6 +170,10 @@ class IndexBoundTest {
         System.out.println("At 0.86 of the slots: " + shape);
         assertThat(shape.buckets()).isEqualTo(16_384);
         assertThat(shape.inOverflow()).isLessThan(count / 64);
+        assertThat(shape.slots()).isEqualTo(7 * 16_384);
+        assertThat(shape.entries()).isEqualTo(count);
+        assertThat(shape.load()).isEqualTo((double) (count - shape.inOverflow()) / shape.slots());
+        assertThat(shape.longestOverflow()).isBetween(1L, 10L);
         assertAllFound(index, items, count);
     }
 
