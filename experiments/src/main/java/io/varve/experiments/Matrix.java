@@ -64,7 +64,7 @@ final class Matrix {
         int cores = Runtime.getRuntime().availableProcessors();
         // Our own process is one, and a throughput that another run may slow down is none.
         boolean alone = plan.scale().embedded() || plan.experiment().kind() == Kind.THROUGHPUT
-                || plan.experiment().kind() == Kind.FRAGMENTATION;
+                || plan.experiment().kind() == Kind.FRAGMENTATION || plan.experiment().kind() == Kind.LATENCY;
         int atOnce = alone ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
         announce(left, atOnce);
         Stop stop = new Stop();
@@ -113,8 +113,9 @@ final class Matrix {
             List<Thread> lanes = new ArrayList<>();
             for (int lane = 0; lane < atOnce; lane++) {
                 Pinning pinning = plan.experiment().kind() == Kind.THROUGHPUT
-                        ? Pinning.oneCoreEach(cores)
-                        : Pinning.ofLane(lane, cores);
+                        || plan.experiment().kind() == Kind.LATENCY
+                                ? Pinning.oneCoreEach(cores)
+                                : Pinning.ofLane(lane, cores);
                 lanes.add(Thread.ofPlatform().name("lane-" + lane).start(() -> {
                     try {
                         for (RunSpec run = queue.poll(); run != null && !stop.isAsked(); run = queue.poll()) {

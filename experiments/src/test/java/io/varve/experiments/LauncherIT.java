@@ -1,9 +1,12 @@
 package io.varve.experiments;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.varve.experiments.wire.RespConnection;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The launcher's answers that need no build. Confined to the test's thread. */
+/** What the launcher does that needs no build. Confined to the test's thread. */
 final class LauncherIT {
     @TempDir
     Path folder;
@@ -96,5 +100,74 @@ final class LauncherIT {
         Answer version = ask(Map.of("JAVA_HOME", "/nowhere"), "version");
         assertThat(version.status()).isZero();
         assertThat(version.text()).startsWith("varve ").contains("25.");
+    }
+
+    // --- serve
+
+    /** A folder as a build leaves it, with the classes of this test. */
+    private Path built() throws IOException {
+        Path home = Files.createDirectories(folder.resolve("a house"));
+        Path launcher = Files.copy(Experiments.home().resolve("varve"), home.resolve("varve"));
+        assertThat(launcher.toFile().setExecutable(true)).isTrue();
+        Path state = Files.createDirectories(home.resolve("target/launcher"));
+        for (String module : List.of("server", "experiments")) {
+            Files.writeString(state.resolve(module + ".classpath"), System.getProperty("java.class.path") + "\n");
+        }
+        return home;
+    }
+
+    /** Starts it on a free port, asks it something, ends it. @return all that it printed */
+    private static String served(Path home) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(home.resolve("varve").toString(), "serve", "--port", "0",
+                "--maxmemory", "64mb").redirectErrorStream(true);
+        builder.environment().put("VARVE_NO_BUILD", "1");
+        Process process = builder.start();
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            StringBuilder printed = new StringBuilder();
+            String line = out.readLine();
+            int port = 0;
+            while (line != null && !line.contains("Ready to accept connections")) {
+                printed.append(line).append('\n');
+                Matcher listens = Pattern.compile("listens .* port (\\d+)").matcher(line);
+                port = listens.find() ? Integer.parseInt(listens.group(1)) : port;
+                line = out.readLine();
+            }
+            assertThat(line).as(printed.toString()).isNotNull();
+            try (RespConnection connection = new RespConnection("127.0.0.1", port)) {
+                assertThat(connection.call("PING")).isEqualTo("PONG");
+            }
+            process.destroy();
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+            return printed.toString();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void serveListens() throws IOException, InterruptedException {
+        assertThat(served(built())).contains("process ");
+    }
+
+    @Test
+    void aStartCacheThatIsNoneIsPassedOverWithoutAWord() throws IOException, InterruptedException {
+        Path home = built();
+        Path state = home.resolve("target/launcher");
+        Files.copy(state.resolve("server.classpath"), state.resolve("start.classpath"));
+        Files.writeString(state.resolve("server.aot"), "this is no cache");
+        assertThat(served(home)).doesNotContain("aot", "AOT", "archive");
+    }
+
+    @Test
+    void aStartCacheOfOlderClassesIsNotUsed() throws IOException, InterruptedException {
+        Path home = built();
+        Path state = home.resolve("target/launcher");
+        Path start = Files.writeString(state.resolve("start.classpath"), "/no/such/classes.jar\n");
+        Files.writeString(state.resolve("server.aot"), "this is no cache");
+        Path classes = Files.createDirectories(home.resolve("server/target/classes"));
+        Files.setLastModifiedTime(start, FileTime.from(Instant.now().minusSeconds(60)));
+        Files.writeString(classes.resolve("Newer.class"), "");
+        served(home);
     }
 }

@@ -83,6 +83,27 @@ final class RunIT {
               quick: {about: "SCALED: seconds", embedded: true, workloads: [W3], sizes: [once], ttls: [[]], threads: [1], configurations: [wheel, Redis]}
             """;
 
+    private static final String LATENCY = """
+            name: steady
+            title: A short one
+            asks: Is the latency measured?
+            kind: latency
+            default-scale: quick
+            maxmemory: 64mb
+            record-bytes: 100
+            seed: 1
+            workloads:
+              mixed: {mix: "GET 40 NEW 32 EXPIRING 15 OVERWRITE 4 DEL 3 HSET 3 HGET 3", values: "50-150", ttls: "1-2", hashes: "10", fields: "10", keys: "1000"}
+            sizes:
+              tiny: {rate: 1000, seconds: 3, warmup-seconds: 2}
+            configurations:
+              Redis: {server: redis, group: Redis, settings: {}}
+              wheel: {server: varve, group: wheel, settings: {}}
+            baselines: [Redis]
+            scales:
+              quick: {about: "SCALED: seconds", embedded: true, workloads: [mixed], sizes: [tiny], ttls: [[]], threads: [1], configurations: [Redis, wheel]}
+            """;
+
     @TempDir
     private Path directory;
 
@@ -155,6 +176,36 @@ final class RunIT {
             }
         }
         assertThat(files.directory().resolve("peak-resident.png")).isNotEmptyFile();
+    }
+
+    @Test
+    void latenciesAreMeasuredOnASchedule() throws IOException {
+        Files.writeString(directory.resolve("steady.yaml"), LATENCY);
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("steady"), "quick", Filters.NONE);
+        RunFiles files = new RunFiles(directory.resolve("steady"));
+
+        // How fast this machine is now is not asked here: that all requests are made and everything is written down is.
+        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
+
+        for (RunSpec run : plan.runs()) {
+            RunRecord record = files.read(run).orElseThrow();
+            assertThat(record.faults()).isEmpty();
+            assertThat(record.outcome()).isEqualTo(Outcome.OK);
+            assertThat(record.number("requests_planned")).isEqualTo(3000);
+            assertThat(record.number("requests")).isEqualTo(3000);
+            assertThat(record.number("error_replies")).isZero();
+            assertThat(record.number("keys_expired")).isPositive();
+            assertThat(record.number("latency_with_disturbed_p50_us")).isPositive();
+            for (String name : List.of(RunFiles.LATENCY_HGRM, RunFiles.LATENCY_CSV, RunFiles.MEMORY_CSV)) {
+                assertThat(files.of(run).resolve(name)).isNotEmptyFile();
+            }
+            if (run.configuration().equals("wheel")) {
+                assertThat(record.number("longest_hiccup_ms")).as("Varve's own measure").isPositive();
+                assertThat(record.checks()).extracting(RunRecord.Check::what)
+                        .anyMatch(what -> what.endsWith("no more than that of Redis"));
+            }
+        }
+        assertThat(files.directory().resolve("latency-p999.png")).isNotEmptyFile();
     }
 
     private static List<String> startedAt(Plan plan, RunFiles files) throws IOException {

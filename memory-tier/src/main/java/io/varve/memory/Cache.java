@@ -87,9 +87,16 @@ public interface Cache extends AutoCloseable {
      * One slice of maintenance over all shards: expiry when its cycle is due, cleaning, rehash, freeing. Called by one
      * thread at a time.
      *
+     * @param giveWay done after each hold of a shard's lock in which work was done, without a lock: who has commands to
+     *                execute lets them go first there
      * @return nanoseconds until the next call is of use; 0 if there is more to do at once
      */
-    long maintain();
+    long maintain(Runnable giveWay);
+
+    /** The same where nobody waits. */
+    default long maintain() {
+        return maintain(() -> {});
+    }
 
     /** Counts the items that are past their time and not yet reclaimed: exact, walks everything that may expire. */
     long countExpiredUnreclaimed();

@@ -267,8 +267,8 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
-    public long maintain() {
-        return maintenance.run();
+    public long maintain(Runnable giveWay) {
+        return maintenance.run(giveWay);
     }
 
     @Override

@@ -8,7 +8,8 @@ import io.varve.memory.shard.ShardContext;
 
 /**
  * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, cleaning, giving memory back.
- * Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most.
+ * Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and after each in which work was done
+ * whoever waits may go first.
  *
  * <p>An expiry cycle begins every {@code expire-cycle-ms} and may take a quarter of that time, as in Redis; what is left
  * over goes on in the next. The rest runs between cycles, as much of it as there is.
@@ -55,25 +56,29 @@ final class Maintenance {
     /**
      * One round.
      *
+     * @param giveWay done after each hold of a lock in which work was done
      * @return nanoseconds until the next round is of use; 0 if there is more to do at once
      */
-    long run() {
+    long run(Runnable giveWay) {
         long now = context.ticker().nanoTime();
         if (now - nextCycleNanos >= 0) {
             nextCycleNanos = now + cycleNanos;
             if (activeExpire) {
-                expireCycle(now + cycleNanos / EXPIRY_SHARE);
+                expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay);
             }
         }
-        boolean more = rehashSlice();
-        more |= reclaimer.reclaimSlice();
-        more |= cleanSlice();
+        boolean more = rehashSlice(giveWay);
+        if (reclaimer.reclaimSlice()) {
+            more = true;
+            giveWay.run();
+        }
+        more |= cleanSlice(giveWay);
         trim();
         context.regions().discardRetired();
         return more ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
     }
 
-    private void expireCycle(long limitNanos) {
+    private void expireCycle(long limitNanos, Runnable giveWay) {
         long nowMillis = context.ticker().wallMillis();
         boolean limited = false;
         for (Shard shard : shards) {
@@ -88,14 +93,14 @@ final class Maintenance {
             // Each shard may use an equal part of what is left, so that none starves behind a busy one.
             long start = context.ticker().nanoTime();
             long end = start + Math.max(SLICE_NANOS, (limitNanos - start) / (shards.length - i));
-            limited |= !expireShard(shards[i], nowMillis, end);
+            limited |= !expireShard(shards[i], nowMillis, end, giveWay);
         }
         if (limited) {
             limitedCycles.incrementAndGet();
         }
     }
 
-    private boolean expireShard(Shard shard, long nowMillis, long endNanos) {
+    private boolean expireShard(Shard shard, long nowMillis, long endNanos, Runnable giveWay) {
         while (true) {
             long now = context.ticker().nanoTime();
             if (now - endNanos >= 0) {
@@ -109,36 +114,48 @@ final class Maintenance {
             } finally {
                 shard.unlock();
             }
+            giveWay.run();
         }
     }
 
-    private boolean rehashSlice() {
+    private boolean rehashSlice(Runnable giveWay) {
         boolean more = false;
         for (Shard shard : shards) {
+            boolean moved;
             shard.lock();
             try {
-                more |= shard.rehashSlice(REHASH_BUCKETS);
+                moved = shard.rehashSlice(REHASH_BUCKETS);
             } finally {
                 shard.unlock();
+            }
+            if (moved) {
+                more = true;
+                giveWay.run();
             }
         }
         return more;
     }
 
     /** Keeps a reserve ahead of the writers, and cleans what is worth it. */
-    private boolean cleanSlice() {
+    private boolean cleanSlice(Runnable giveWay) {
         long nowMillis = context.ticker().wallMillis();
         boolean more = false;
         if (context.evictionPolicy().evicts() && room.isShort()) {
             more = room.gain(nowMillis);
+            giveWay.run();
         }
         for (Shard shard : shards) {
+            boolean cleaned;
             shard.lock();
             try {
-                more |= shard.cleaner().compactSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS,
+                cleaned = shard.cleaner().compactSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS,
                         IDLE_DEAD_SHARE);
             } finally {
                 shard.unlock();
+            }
+            if (cleaned) {
+                more = true;
+                giveWay.run();
             }
         }
         return more;

@@ -306,6 +306,30 @@ final class CachePressureTest {
         }
     }
 
+    /** Maintenance holds no lock where others may go first: else this thread would find the lock taken by itself. */
+    @Test
+    void maintenanceLetsOthersGoFirstBetweenItsSlices() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 4 * MIB)) {
+            for (int i = 0; i < 25_000; i++) {
+                write(fixture, i, 100, i % 4 == 0 ? Item.NEVER : ticker.wallMillis() + 1000);
+            }
+            ticker.advanceMillis(5000);
+            List<Long> sizes = new ArrayList<>();
+            Runnable giveWay = () -> {
+                write(fixture, 1_000_000, 100, Item.NEVER);
+                assertThat(fixture.get(0, key(1_000_000))).hasSize(100);
+                sizes.add(fixture.cache.size(0));
+            };
+            for (int round = 0; round < 100; round++) {
+                fixture.cache.maintain(giveWay);
+                ticker.advanceMillis(200);
+            }
+            assertThat(sizes).hasSizeGreaterThan(2);
+            assertThat(fixture.cache.size(0)).as("what has no TTL, and the key written between").isEqualTo(6251);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
     /** Nobody waits for maintenance: who writes next makes the room, also by moving what may not go. */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = "NOEVICTION", mode = EnumSource.Mode.EXCLUDE)

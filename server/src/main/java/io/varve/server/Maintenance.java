@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.varve.memory.Cache;
-import io.varve.server.admin.InfoReport;
+import io.varve.server.command.ServerContext;
 import io.varve.server.net.NetworkServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,26 +14,31 @@ final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** So long it works, and so long it then sleeps at the least (the system makes it some 50 µs more), while there is work. */
+    private static final long WORK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** After a failed slice: not at once again, so that a bug fills no disk with its log. */
     private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Cache cache;
     private final NetworkServer network;
-    private final InfoReport report;
+    private final ServerContext server;
     private final Thread thread;
     private volatile boolean stopped;
     private long checkedNanos = System.nanoTime();
     private long sampledNanos = checkedNanos;
+    /** When it last did; the thread's own. */
+    private long gaveWay;
 
-    private Maintenance(Cache cache, NetworkServer network, InfoReport report) {
+    private Maintenance(Cache cache, NetworkServer network, ServerContext server) {
         this.cache = cache;
         this.network = network;
-        this.report = report;
+        this.server = server;
         thread = Thread.ofPlatform().name("varve-maintenance").daemon().unstarted(this::loop);
     }
 
-    static Maintenance start(Cache cache, NetworkServer network, InfoReport report) {
-        Maintenance maintenance = new Maintenance(cache, network, report);
+    static Maintenance start(Cache cache, NetworkServer network, ServerContext server) {
+        Maintenance maintenance = new Maintenance(cache, network, server);
         maintenance.thread.start();
         return maintenance;
     }
@@ -42,7 +47,7 @@ final class Maintenance implements AutoCloseable {
         while (!stopped) {
             long idleNanos;
             try {
-                idleNanos = cache.maintain();
+                idleNanos = cache.maintain(this::giveWay);
                 lookAround(System.nanoTime());
             } catch (RuntimeException | Error failed) {
                 // Whatever it was, memory that the system refuses too: without this thread nothing would ever expire again.
@@ -58,11 +63,24 @@ final class Maintenance implements AutoCloseable {
     private void lookAround(long now) {
         if (now - sampledNanos >= SAMPLE_NANOS) {
             sampledNanos = now;
-            report.sample(now);
+            server.report().sample(now);
+            server.hiccups().follow(server.config().latencyThresholdMillis() > 0);
         }
         if (now - checkedNanos >= CHECK_NANOS) {
             checkedNanos = now;
             network.checkConnections();
+        }
+    }
+
+    /**
+     * Between two slices of work, with no lock held. On few cores the system lets a thread that works go on for some
+     * milliseconds before an event loop that has woken meanwhile gets the core, and that loop would then find the lock taken
+     * again. So this thread sleeps a little, as soon as it has worked a little.
+     */
+    private void giveWay() {
+        if (System.nanoTime() - gaveWay >= WORK_NANOS) {
+            LockSupport.parkNanos(this, REST_NANOS);
+            gaveWay = System.nanoTime();
         }
     }
 
@@ -78,6 +96,7 @@ final class Maintenance implements AutoCloseable {
                 interrupted = true;
             }
         }
+        server.hiccups().follow(false);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -50,7 +50,7 @@ public final class VarveServer implements AutoCloseable {
                     _ -> shutdown.countDown());
             CommandTable table = Families.table(server);
             NetworkServer network = NetworkServer.start(server, table);
-            return new VarveServer(cache, network, Maintenance.start(cache, network, server.report()), shutdown);
+            return new VarveServer(cache, network, Maintenance.start(cache, network, server), shutdown);
         } catch (IOException | RuntimeException failed) {
             cache.close();
             throw failed;

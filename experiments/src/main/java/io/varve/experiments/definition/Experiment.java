@@ -44,7 +44,9 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Our loader writes twice the limit, deletes a share, writes twice the limit in another size; what is live of it is recorded. */
         FRAGMENTATION,
         /** Our loader updates the memory tier in this process, on a clock of its own; what the cleaner did is recorded. */
-        CLEANER
+        CLEANER,
+        /** Our generator sends a mixed load on a fixed schedule; latencies and the server's pauses are recorded. */
+        LATENCY
     }
 
     /**
@@ -60,7 +62,7 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param rate         operations a second during {@code seconds}
      * @param probeSeconds how long the same mix runs unthrottled at the end, after memory has been recorded; 0 is never
      * @param repetitions  how often everything is measured; for throughput alone
-     * @param warmupSeconds how long each server is loaded before, at the least; for throughput alone
+     * @param warmupSeconds how long each server is loaded before, at the least; for throughput and latency alone
      * @param divisor      of the workload's own number of keys; 0 is 1
      */
     public record Size(long records, long loaded, int loadRate, long operations, int seconds, int rate,
@@ -83,8 +85,10 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param group    configurations that a figure shows as one, such as all buckets of one size
      * @param settings its settings, by their names in redis.conf
      * @param about    one sentence for the report
+     * @param jvm      options of its JVM beside the launcher's own
      */
-    public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about) {}
+    public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about,
+            @Nullable String jvm) {}
 
     /** What kind of server. */
     public enum Server {

@@ -3,6 +3,7 @@ package io.varve.experiments.plan;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -39,6 +40,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_SETTLE_SECONDS = 20;
     /** After FLUSHALL and after the last load, and the walk through all keys. */
     private static final int FRAGMENTATION_PAUSES_SECONDS = 15;
+    /** The look at the machine before, and the rest after the fill. */
+    private static final int LATENCY_PAUSES_SECONDS = 12;
     /** Writes a second that the memory tier takes from one thread while it cleans, for the estimate alone. */
     private static final int ASSUMED_TIER_RATE = 1_000_000;
 
@@ -101,7 +104,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                     }
                 });
             } else if (target.matches("[^:\\s]+:\\d{1,5}")) {
-                result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target));
+                result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target,
+                        null));
             } else if (!target.equals("varve")) {
                 throw new InvalidExperimentException("--against '" + target + "': allowed are varve, redis, HOST:PORT");
             }
@@ -138,9 +142,14 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return own == null ? experiment.maxmemory() : own;
     }
 
-    /** The servers' limit for that run: its workload's own, else that of all. */
+    /** The servers' limit for that run: its workload's own for that kind of server or for all, else that of all workloads. */
     public String maxmemory(RunSpec run) {
-        return workload(run).getOrDefault("maxmemory", maxmemory());
+        Map<String, String> workload = workload(run);
+        Configuration configuration = configurations.get(run.configuration());
+        String ofServer = configuration == null
+                ? null
+                : workload.get("maxmemory-" + configuration.server().name().toLowerCase(Locale.ROOT));
+        return ofServer == null ? workload.getOrDefault("maxmemory", maxmemory()) : ofServer;
     }
 
     /** The workload's properties. */
@@ -157,6 +166,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** What the fragmentation experiment writes and deletes. */
     public FragmentationLoad fragmentation(RunSpec run) {
         return FragmentationLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
+    }
+
+    /** What the latency experiment asks of the server. */
+    public LatencyLoad latency(RunSpec run) {
+        return LatencyLoad.of(workload(run));
     }
 
     /** What the cleaner experiment writes. */
@@ -206,6 +220,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case FRAGMENTATION ->
                 2 * (fragmentation(run).commands() / ASSUMED_ALTERNATING_RATE) + FRAGMENTATION_PAUSES_SECONDS
                         + OVERHEAD_SECONDS;
+            case LATENCY -> keys(run) / ASSUMED_ALTERNATING_RATE + size.warmupSeconds() + size.seconds()
+                    + LATENCY_PAUSES_SECONDS + OVERHEAD_SECONDS;
             case CLEANER -> cleaner(run).writes() / ASSUMED_TIER_RATE + 1;
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };

@@ -10,6 +10,8 @@ import java.util.Set;
 import io.varve.experiments.result.Cell;
 import io.varve.experiments.result.CleanerText;
 import io.varve.experiments.result.FragmentationText;
+import io.varve.experiments.result.LatencyText;
+import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.Summary;
@@ -29,6 +31,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         List<@Nullable Double> targets) {
     private static final String PER_KEY = "resident_bytes_per_key";
     private static final double MEGABYTE = 1e6;
+    private static final double MILLI = 1e3;
     private static final String PER_KEY_CHECK = "resident bytes per key";
 
     /**
@@ -70,8 +73,30 @@ record Columns(String file, String title, String unit, List<String> names, List<
             all.add(perKey(summary));
         }
         addFragmentation(all, summary);
+        addLatency(all, summary);
         addCleaner(all, summary);
         return all;
+    }
+
+    private static void addLatency(List<Columns> all, Summary summary) {
+        if (summary.runs().stream().noneMatch(run -> run.measured().containsKey(LatencyText.P9999))) {
+            return;
+        }
+        all.add(byWorkload(summary, LatencyText.P50, 1, null).columns("latency-p50", "Median latency", "µs"));
+        all.add(byWorkload(summary, LatencyText.P99, 1, null).columns("latency-p99", "99 of 100 are faster", "µs"));
+        all.add(byWorkload(summary, LatencyText.P999, 1, null)
+                .columns("latency-p999", "999 of 1,000 are faster", "µs"));
+        all.add(byWorkload(summary, LatencyText.P9999, 1, null)
+                .columns("latency-p9999", "9,999 of 10,000 are faster", "µs"));
+        all.add(byWorkload(summary, LatencyText.MAX, MILLI, null).columns("latency-max", "The slowest", "ms"));
+        all.add(byWorkload(summary, LatencyText.HICCUP, 1, LatencyText.HICCUP_CHECK)
+                .columns("hiccup", "Longest hiccup of the server's process", "ms"));
+        all.add(byWorkload(summary, LatencyText.JVM_PAUSE, 1, LatencyText.JVM_PAUSE_CHECK)
+                .columns("jvm-pause", "Longest pause in the JVM's own log", "ms"));
+        all.add(byWorkload(summary, LatencyText.START, 1, LatencyText.START_CHECK)
+                .columns("start", "From the command to the first answer", "s"));
+        all.add(byWorkload(summary, Measured.CPU_PER_OPERATION, 1, null)
+                .columns("cpu", "Server's CPU time per operation", "µs"));
     }
 
     private static void addFragmentation(List<Columns> all, Summary summary) {

@@ -26,6 +26,9 @@ record Curves(String cell, String title, String like, List<View> views) {
     /** Of expiry.csv. */
     private static final int DEAD_COLUMN = 3;
     private static final int LIMIT_COLUMN = 5;
+    /** Of latency.csv. */
+    private static final int P999_COLUMN = 4;
+    private static final int MAX_COLUMN = 5;
 
     /**
      * One quantity.
@@ -74,6 +77,9 @@ record Curves(String cell, String title, String like, List<View> views) {
                 continue;
             }
             addExpired(views, cell.getValue(), files);
+            addLatency(views, cell.getValue(), files, "latency-p999", "Latency of each second: 999 of 1,000 are faster",
+                    P999_COLUMN);
+            addLatency(views, cell.getValue(), files, "latency-max", "Latency of each second: the slowest", MAX_COLUMN);
             views.add(view("memory", "Memory in use (used_memory)", "MB", samples, s -> s.usedMemory() / MEGABYTE));
             views.add(
                     view("rss", "Resident memory (used_memory_rss)", "MB", samples, s -> s.usedMemoryRss() / MEGABYTE));
@@ -113,6 +119,21 @@ record Curves(String cell, String title, String like, List<View> views) {
         }
         if (!lines.isEmpty()) {
             views.add(new View("expired", "Items expired and not reclaimed", "items", lines));
+        }
+    }
+
+    /** A number of each second of the latency experiment, a line per configuration. */
+    private static void addLatency(List<View> views, List<RunSpec> runs, RunFiles files, String name, String title,
+            int column) throws IOException {
+        List<Line> lines = new ArrayList<>();
+        for (RunSpec run : runs) {
+            List<double[]> rows = files.rows(run, RunFiles.LATENCY_CSV).stream().map(Curves::numbers).toList();
+            if (!rows.isEmpty()) {
+                lines.add(new Line(run.configuration(), points(rows, column)));
+            }
+        }
+        if (!lines.isEmpty()) {
+            views.add(new View(name, title, "µs", lines));
         }
     }
 

@@ -23,6 +23,12 @@ public final class RunFiles {
     public static final String THROUGHPUT_CSV = "throughput.csv";
     public static final String YCSB_TXT = "ycsb.txt";
     public static final String LATENCY_HGRM = "latency.hgrm";
+    /** The latency of each second. */
+    public static final String LATENCY_CSV = "latency.csv";
+    /** What the generator measured, a number a line. */
+    public static final String GENERATOR_TXT = "generator.txt";
+    /** What LATENCY LATEST answered in the end. */
+    public static final String LATENCY_EVENTS = "latency-events.txt";
     private static final String RUN_JSON = "run.json";
 
     private static final JsonMapper JSON = JsonMapper.builder()

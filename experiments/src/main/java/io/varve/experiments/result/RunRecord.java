@@ -3,6 +3,7 @@ package io.varve.experiments.result;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 import io.varve.experiments.plan.RunSpec;
 
@@ -35,6 +36,20 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
 
     /** The check that a throttled run got the load that the others got; without it, memory is not comparable. */
     public static final String SAME_LOAD = "operations that the throttled load fell short of its plan, %";
+
+    /** The check that the generator ran nearly all the time. */
+    public static final String DISTURBED = "requests during which the generator was held up, and that do not count, %";
+    /** The checks that what was to happen under the load did. */
+    public static final String KEYS_EXPIRED = "keys that expired meanwhile";
+    public static final String KEYS_EVICTED = "keys that were evicted meanwhile";
+    public static final String REHASHED = "times that a table doubled meanwhile";
+    private static final Set<String> OF_THE_LOAD = Set.of(SAME_LOAD, DISTURBED, KEYS_EXPIRED, KEYS_EVICTED,
+            REHASHED);
+
+    /** Whether a check is about the load, which a baseline has to have got like the others. */
+    static boolean isOfTheLoad(Check check) {
+        return OF_THE_LOAD.contains(check.what());
+    }
 
     /** Whether the run got less load than planned, because machine or server did not keep up. */
     public boolean fellShort() {

@@ -136,7 +136,7 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         for (RunRecord run : runs) {
             boolean baseline = baselines.contains(run.run().configuration());
             for (Check check : run.checks()) {
-                if (!check.held() && (!baseline || check.what().equals(RunRecord.SAME_LOAD))) {
+                if (!check.held() && (!baseline || RunRecord.isOfTheLoad(check))) {
                     lines.add("not held in " + run.run().id() + ": " + check.text());
                 }
             }
@@ -151,6 +151,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         }
         if (FragmentationText.isIn(runs)) {
             return FragmentationText.table(runs);
+        }
+        if (LatencyText.isIn(runs)) {
+            return LatencyText.table(runs);
         }
         if (CleanerText.isIn(runs)) {
             return CleanerText.table(runs);

@@ -17,39 +17,44 @@ import io.varve.experiments.wire.ServerInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a server for INFO every second over a connection of its own, and writes each answer down at once, so that what
+ * Asks a server for INFO every second, or less often, over a connection of its own, and writes each answer down at once, so that what
  * was measured survives whatever comes. The samples are guarded by this; one thread of its own adds to them.
  */
 final class Monitor implements AutoCloseable {
-    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final Target target;
     private final LoadGauge gauge;
     private final BufferedWriter csv;
     private final Thread thread = Thread.ofPlatform().daemon().name("monitor").unstarted(this::watch);
     private final long startNanos;
+    private final long periodNanos;
     private final List<Sample> samples = new ArrayList<>();
     private volatile boolean closed;
     private volatile @Nullable String fault;
 
-    private Monitor(Target target, LoadGauge gauge, Path directory, long startNanos) throws IOException {
+    private Monitor(Target target, LoadGauge gauge, Path directory, long startNanos, int everySeconds)
+            throws IOException {
         this.target = target;
         this.gauge = gauge;
         this.startNanos = startNanos;
+        this.periodNanos = TimeUnit.SECONDS.toNanos(everySeconds);
         this.csv = Files.newBufferedWriter(directory.resolve(RunFiles.MEMORY_CSV));
         csv.write(Sample.CSV_HEADER + "\n");
     }
 
-    /** @param startNanos the run's beginning, by System.nanoTime() */
-    static Monitor start(Target target, LoadGauge gauge, Path directory, long startNanos) throws IOException {
-        Monitor monitor = new Monitor(target, gauge, directory, startNanos);
+    /**
+     * @param startNanos   the run's beginning, by System.nanoTime()
+     * @param everySeconds how often it asks
+     */
+    static Monitor start(Target target, LoadGauge gauge, Path directory, long startNanos, int everySeconds)
+            throws IOException {
+        Monitor monitor = new Monitor(target, gauge, directory, startNanos, everySeconds);
         monitor.thread.start();
         return monitor;
     }
 
     private void watch() {
         try (RespConnection connection = new RespConnection(target.host(), target.port()); csv) {
-            for (long due = startNanos; !closed; due += PERIOD_NANOS) {
+            for (long due = startNanos; !closed; due += periodNanos) {
                 long wait = due - System.nanoTime();
                 while (wait > 0 && !closed) {
                     LockSupport.parkNanos(this, wait);

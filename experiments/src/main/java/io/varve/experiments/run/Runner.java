@@ -32,6 +32,8 @@ import io.varve.experiments.wire.ServerInfo;
  * Does one run from the server's start to its {@code run.json}. Several threads may each do a run of their own.
  */
 public final class Runner {
+    private static final int LATENCY_MONITOR_SECONDS = 30;
+
     private final Plan plan;
     private final Targets targets;
     private final RunFiles files;
@@ -68,8 +70,8 @@ public final class Runner {
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
         return plan.experiment().kind() == Kind.CLEANER
                 ? new NoServer()
-                : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run), pinning.server(),
-                        directory);
+                : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run), pinning.server(), directory,
+                        plan.experiment().kind() == Kind.LATENCY);
     }
 
     private static void clear(Path directory) throws IOException {
@@ -124,6 +126,7 @@ public final class Runner {
             case MEMORY_FIT -> monitored(context, new MemoryFitRun(context)::measure);
             case MEMORY_PER_KEY -> monitored(context, new MemoryPerKeyRun(context)::measure);
             case FRAGMENTATION -> monitored(context, new FragmentationRun(context)::measure);
+            case LATENCY -> latency(context);
             case CLEANER -> new CleanerRun(context).measure();
             case THROUGHPUT -> throughput(context);
         }
@@ -141,10 +144,24 @@ public final class Runner {
         Configuration configuration = Objects.requireNonNull(plan.configurations().get(rival.get()));
         Path directory = Files.createDirectories(context.directory.resolve(rival.get()));
         try (Target target = targets.open(configuration, false, plan.maxmemory(context.run),
-                context.pinning.server(), directory)) {
+                context.pinning.server(), directory, false)) {
             context.load.put("rival", target.startedBy());
             new ThroughputRun(context, target, generator).measure();
         }
+    }
+
+    /** Monitored now and then: an INFO is a request like another, and a long one. */
+    private void latency(RunContext context) throws IOException {
+        RunRecord baseline = null;
+        for (String name : plan.experiment().baselines()) {
+            RunSpec run = context.run;
+            RunSpec other = new RunSpec(run.workload(), run.size(), run.ttls(), run.threads(), name);
+            if (!other.equals(run)) {
+                baseline = files.read(other).filter(record -> record.outcome() == Outcome.OK).orElse(baseline);
+            }
+        }
+        LatencyRun latency = new LatencyRun(context, baseline);
+        monitored(context, LATENCY_MONITOR_SECONDS, latency::measure);
     }
 
     /** @throws InvalidExperimentException if a program that the plan needs is not there */
@@ -155,7 +172,12 @@ public final class Runner {
     }
 
     private void monitored(RunContext context, RunContext.Part part) throws IOException {
-        try (Monitor monitor = Monitor.start(context.target, context.gauge, context.directory, context.startNanos)) {
+        monitored(context, 1, part);
+    }
+
+    private void monitored(RunContext context, int everySeconds, RunContext.Part part) throws IOException {
+        try (Monitor monitor = Monitor.start(context.target, context.gauge, context.directory, context.startNanos,
+                everySeconds)) {
             context.monitor = monitor;
             part.run();
             context.isFailed();

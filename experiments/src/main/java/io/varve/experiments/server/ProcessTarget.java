@@ -5,6 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
@@ -18,32 +21,44 @@ import org.jspecify.annotations.Nullable;
 final class ProcessTarget implements Target {
     private static final long START_MILLIS = 60_000;
     private static final long STOP_SECONDS = 15;
-    private static final long POLL_MILLIS = 20;
+    private static final long POLL_MILLIS = 5;
 
     private final Process process;
     private final int port;
     private final List<String> command;
     private final Path log;
+    private final @Nullable Path pauseLog;
+    private final long startNanos;
+    private double startSeconds = Double.NaN;
 
-    private ProcessTarget(Process process, int port, List<String> command, Path log) {
+    private ProcessTarget(Process process, int port, List<String> command, Path log, @Nullable Path pauseLog,
+            long startNanos) {
         this.process = process;
         this.port = port;
         this.command = command;
         this.log = log;
+        this.pauseLog = pauseLog;
+        this.startNanos = startNanos;
     }
 
     /**
      * Starts a process and waits until it answers PING on the port.
      *
-     * @param log takes what it prints
+     * @param log      takes what it prints
+     * @param pauseLog where its JVM was asked to log its pauses; null if it was not
      */
-    static ProcessTarget start(List<String> command, Map<String, String> environment, int port, Path log)
-            throws IOException {
+    static ProcessTarget start(List<String> command, Map<String, String> environment, int port, Path log,
+            @Nullable Path pauseLog) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         builder.environment().putAll(environment);
-        ProcessTarget target = new ProcessTarget(builder.start(), port, List.copyOf(command), log);
+        if (pauseLog != null) {
+            builder.directory(Objects.requireNonNull(pauseLog.getParent()).toFile()); // the option for it is words and knows no folder with a space
+        }
+        long startNanos = System.nanoTime();
+        ProcessTarget target = new ProcessTarget(builder.start(), port, List.copyOf(command), log, pauseLog,
+                startNanos);
         target.process.getOutputStream().close();
         try {
             target.awaitReady();
@@ -63,6 +78,7 @@ final class ProcessTarget implements Target {
             }
             try (RespConnection connection = new RespConnection(host(), port)) {
                 connection.call("PING");
+                startSeconds = (System.nanoTime() - startNanos) / 1e9;
                 return;
             } catch (IOException e) {
                 last = e; // not listening yet, or still loading
@@ -100,6 +116,16 @@ final class ProcessTarget implements Target {
     @Override
     public String startedBy() {
         return String.join(" ", command);
+    }
+
+    @Override
+    public OptionalDouble startSeconds() {
+        return OptionalDouble.of(startSeconds);
+    }
+
+    @Override
+    public Optional<Path> pauseLog() {
+        return Optional.ofNullable(pauseLog);
     }
 
     @Override

@@ -1,6 +1,9 @@
 package io.varve.experiments.server;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
@@ -16,6 +19,16 @@ public interface Target extends AutoCloseable {
 
     /** How it was started, for a person who wants to do it again. */
     String startedBy();
+
+    /** How long it took from its command to its first answer, in seconds; empty if it was not started by us, or not as a process. */
+    default OptionalDouble startSeconds() {
+        return OptionalDouble.empty();
+    }
+
+    /** Where its JVM logs when it stopped all its threads; empty if it was not asked to. */
+    default Optional<Path> pauseLog() {
+        return Optional.empty();
+    }
 
     /** What has become of the server, in a few words; null while it lives or cannot be known. */
     @org.jspecify.annotations.Nullable

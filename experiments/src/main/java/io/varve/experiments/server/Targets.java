@@ -15,6 +15,9 @@ import io.varve.experiments.definition.Experiment.Configuration;
  * Starts the servers under test. Immutable.
  */
 public final class Targets {
+    private static final String PAUSES_LOG = "pauses.log";
+    private static final String JAVA_OPTIONS = "VARVE_JAVA_OPTS";
+
     private final Path home;
 
     /** @param home the repository's root, where the launcher is */
@@ -29,13 +32,14 @@ public final class Targets {
      * @param maxmemory in redis.conf syntax
      * @param cores     to pin it to, in taskset's syntax; empty for none
      * @param directory takes what it prints
+     * @param pauses    whether a JVM is to log its pauses there
      */
-    public Target open(Configuration configuration, boolean embedded, String maxmemory, String cores, Path directory)
-            throws IOException {
+    public Target open(Configuration configuration, boolean embedded, String maxmemory, String cores, Path directory,
+            boolean pauses) throws IOException {
         return switch (configuration.server()) {
             case VARVE -> embedded
                     ? EmbeddedTarget.start(configuration.settings(), maxmemory)
-                    : serve(configuration.settings(), maxmemory, cores, directory);
+                    : serve(configuration, maxmemory, cores, directory, pauses);
             case REDIS -> redis(configuration.settings(), maxmemory, cores, directory);
             case REMOTE -> {
                 int colon = configuration.group().lastIndexOf(':');
@@ -45,15 +49,25 @@ public final class Targets {
         };
     }
 
-    private Target serve(Map<String, String> settings, String maxmemory, String cores, Path directory)
+    private Target serve(Configuration configuration, String maxmemory, String cores, Path directory, boolean pauses)
             throws IOException {
         int port = freePort();
         List<String> command = new ArrayList<>(List.of(home.resolve("varve").toString(), "serve", "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory));
-        addSettings(command, settings);
+        addSettings(command, configuration.settings());
+        List<String> options = new ArrayList<>();
+        options.add(System.getenv().getOrDefault(JAVA_OPTIONS, ""));
+        if (configuration.jvm() != null) {
+            options.add(configuration.jvm());
+        }
+        Path pauseLog = pauses ? directory.resolve(PAUSES_LOG) : null;
+        if (pauseLog != null) {
+            options.add(PauseLog.options(PAUSES_LOG));
+        }
         // What is measured is what was built when the experiment began: no build between two runs.
-        return ProcessTarget.start(Pinning.command(cores, command), Map.of("VARVE_NO_BUILD", "1"), port,
-                directory.resolve("server.log"));
+        return ProcessTarget.start(Pinning.command(cores, command),
+                Map.of("VARVE_NO_BUILD", "1", JAVA_OPTIONS, String.join(" ", options).strip()), port,
+                directory.resolve("server.log"), pauseLog);
     }
 
     private static Target redis(Map<String, String> settings, String maxmemory, String cores, Path directory)
@@ -64,7 +78,8 @@ public final class Targets {
                 "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
                 "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", scratch.toString()));
         addSettings(command, settings);
-        return ProcessTarget.start(Pinning.command(cores, command), Map.of(), port, directory.resolve("server.log"));
+        return ProcessTarget.start(Pinning.command(cores, command), Map.of(), port, directory.resolve("server.log"),
+                null);
     }
 
     private static void addSettings(List<String> command, Map<String, String> settings) {

@@ -111,6 +111,22 @@ final class PlanTest {
     }
 
     @Test
+    void latencyMeasuresTheBaselineFirstAndGivesEachServerItsLimit() {
+        for (String scale : List.of("quick", "small", "medium", "large")) {
+            Plan plan = Plan.of(read("latency"), scale, Filters.NONE);
+            assertThat(plan.runs()).extracting(RunSpec::configuration).containsExactly("Redis", "serial");
+            assertThat(plan.maxmemory(plan.runs().getFirst())).isNotEqualTo(plan.maxmemory(plan.runs().getLast()));
+            assertThat(plan.runs()).allSatisfy(run -> {
+                assertThat(plan.size(run).warmupSeconds()).isGreaterThanOrEqualTo(2);
+                assertThat(plan.latency(run).connections()).isEqualTo(50);
+            });
+        }
+        Plan large = Plan.of(read("latency"), "large", Filters.NONE);
+        assertThat(large.size(large.runs().getFirst()).operationCount()).isEqualTo(600L * 20_000);
+        assertThat(Plan.of(read("latency"), "quick", Filters.NONE).scale().about()).startsWith("SCALED");
+    }
+
+    @Test
     void everyLoadOfTheCleanerCanBeMade() {
         Plan cleaner = Plan.of(read("cleaner"), "small", Filters.NONE);
         assertThat(cleaner.runs()).allSatisfy(run -> assertThat(cleaner.cleaner(run).writesPerSecond()).isPositive());

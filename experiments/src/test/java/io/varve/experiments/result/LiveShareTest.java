@@ -51,6 +51,21 @@ final class LiveShareTest {
     }
 
     @Test
+    void theLatencyTableHasARowForEachRunAndWhatABaselineIsToHaveGotCounts() {
+        RunRecord redis = record("quick", "Redis", Outcome.OK, Map.of(LatencyText.P999, 1234.0, LatencyText.P9999, 9e3),
+                List.of(Check.atLeast(RunRecord.KEYS_EVICTED, 0, 1), Check.atMost("of its own", 2, 1)));
+        RunRecord varve = record("quick", "serial", Outcome.OK,
+                Map.of(LatencyText.P9999, 8e3, LatencyText.HICCUP, 6.125),
+                List.of(Check.atMost(LatencyText.HICCUP_CHECK, 6.125, 5)));
+        String table = LatencyText.table(List.of(redis, varve));
+        assertThat(table).contains("1,234").contains("6.13").contains("NOT HELD");
+        Summary summary = new Summary("latency", "quick", "", List.of(redis, varve), List.of(), List.of("Redis"));
+        assertThat(summary.table()).isEqualTo(table);
+        assertThat(summary.notHeld()).hasSize(2).anyMatch(line -> line.contains(RunRecord.KEYS_EVICTED))
+                .anyMatch(line -> line.contains(LatencyText.HICCUP_CHECK));
+    }
+
+    @Test
     void aConfigurationsCostIsThatOfAllItsLoads() {
         List<RunRecord> runs = List.of(
                 record("uniform", "greedy", Outcome.OK,

@@ -370,6 +370,8 @@ public final class InfoReport {
                 .field("expire_algorithm", source.config().text("expire-algorithm"))
                 .field("shards", source.cache().shardCount()).field("heap_used", ProcessMemory.heapUsedBytes())
                 .field("heap_max", ProcessMemory.heapMaxBytes())
-                .field("gc_pause_ms_total", ProcessMemory.gcPauseMillis());
+                .field("gc_pause_ms_total", ProcessMemory.gcPauseMillis())
+                .field("hiccup_max_us", source.hiccups().longestMicros())
+                .field("hiccups_over_1_ms", source.hiccups().longOnes());
     }
 }

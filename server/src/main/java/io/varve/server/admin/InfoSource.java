@@ -37,6 +37,8 @@ public interface InfoSource {
 
     long largestOutputBytes();
 
+    HiccupMeter hiccups();
+
     String runId();
 
     long uptimeSeconds();

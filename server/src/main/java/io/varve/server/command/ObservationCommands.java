@@ -145,6 +145,7 @@ final class ObservationCommands {
 
     private void reset(Invocation call) {
         if (call.argumentCount() == 2) {
+            server.hiccups().reset();
             call.reply().integer(server.latencies().resetAll());
             return;
         }

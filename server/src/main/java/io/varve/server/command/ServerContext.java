@@ -11,6 +11,7 @@ import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.item.Ticker;
 import io.varve.server.admin.ErrorCounts;
+import io.varve.server.admin.HiccupMeter;
 import io.varve.server.admin.InfoReport;
 import io.varve.server.admin.InfoSource;
 import io.varve.server.admin.LatencyMonitor;
@@ -30,6 +31,7 @@ public final class ServerContext implements InfoSource {
     private final Clients clients = new Clients();
     private final SlowLog slowLog = new SlowLog();
     private final LatencyMonitor latencies = new LatencyMonitor();
+    private final HiccupMeter hiccups = new HiccupMeter();
     private final ErrorCounts errors = new ErrorCounts();
     private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
     private final ArgumentMemory argumentMemory = ArgumentMemory.ofHeap();
@@ -93,6 +95,12 @@ public final class ServerContext implements InfoSource {
 
     public LatencyMonitor latencies() {
         return latencies;
+    }
+
+    /** Measures while {@code latency-monitor-threshold} is above 0. */
+    @Override
+    public HiccupMeter hiccups() {
+        return hiccups;
     }
 
     @Override

@@ -1,0 +1,72 @@
+package io.varve.experiments.paced;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.varve.experiments.plan.ValueSizes;
+
+/**
+ * What the generator is asked to do; it travels as words {@code NAME=VALUE}. Immutable.
+ *
+ * @param host          of the server
+ * @param port          of the server
+ * @param connections   each with one request at a time
+ * @param rate          requests a second over all connections
+ * @param warmupSeconds of the same load before what counts
+ * @param seconds       that count
+ * @param seed          of all random numbers
+ * @param keys          that are there before
+ * @param mix           shares of the commands
+ * @param values        lengths of the values
+ * @param hashes        how many hashes there are
+ * @param fields        how many fields a hash has at the most
+ * @param ttls          seconds, of what expires
+ * @param directory     takes what was measured
+ */
+public record PacedSettings(String host, int port, int connections, int rate, int warmupSeconds, int seconds,
+        long seed, long keys, String mix, ValueSizes values, int hashes, int fields, ValueSizes ttls, Path directory) {
+
+    /** @throws IllegalArgumentException if a word is missing or cannot be */
+    static PacedSettings parse(List<String> words) {
+        Map<String, String> values = new HashMap<>();
+        for (String word : words) {
+            int equals = word.indexOf('=');
+            if (equals < 1) {
+                throw new IllegalArgumentException("'" + word + "': allowed is NAME=VALUE");
+            }
+            values.put(word.substring(0, equals), word.substring(equals + 1));
+        }
+        return new PacedSettings(text(values, "host"), integer(values, "port"), integer(values, "connections"),
+                integer(values, "rate"), integer(values, "warmup-seconds"), integer(values, "seconds"),
+                Long.parseLong(text(values, "seed")), Long.parseLong(text(values, "keys")), text(values, "mix"),
+                ValueSizes.parse(text(values, "values")), integer(values, "hashes"), integer(values, "fields"),
+                ValueSizes.parse(text(values, "ttls")), Path.of(text(values, "directory")));
+    }
+
+    private static String text(Map<String, String> values, String name) {
+        String value = values.get(name);
+        if (value == null) {
+            throw new IllegalArgumentException(name + " is missing");
+        }
+        return value;
+    }
+
+    private static int integer(Map<String, String> values, String name) {
+        return Integer.parseInt(text(values, name));
+    }
+
+    /** The words that {@link #parse} makes these settings of. */
+    public List<String> words() {
+        return new ArrayList<>(List.of("host=" + host, "port=" + port, "connections=" + connections, "rate=" + rate,
+                "warmup-seconds=" + warmupSeconds, "seconds=" + seconds, "seed=" + seed, "keys=" + keys, "mix=" + mix,
+                "values=" + values.least() + "-" + values.most(), "hashes=" + hashes, "fields=" + fields,
+                "ttls=" + ttls.least() + "-" + ttls.most(), "directory=" + directory));
+    }
+
+    long periodNanos() {
+        return 1_000_000_000L * connections / rate;
+    }
+}

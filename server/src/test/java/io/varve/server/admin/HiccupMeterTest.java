@@ -1,0 +1,40 @@
+package io.varve.server.admin;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** What the thread that sleeps a millisecond at a time makes of oversleeping. Confined to the test's thread. */
+final class HiccupMeterTest {
+    private final HiccupMeter meter = new HiccupMeter();
+
+    @Test
+    void theLongestIsKeptUntilItIsReset() {
+        meter.add(200_000);
+        meter.add(7_123_000);
+        meter.add(1_000_000);
+        meter.add(-5_000);
+        assertThat(meter.longestMicros()).isEqualTo(7123);
+        assertThat(meter.longOnes()).isEqualTo(2);
+        meter.reset();
+        assertThat(meter.longestMicros()).isZero();
+        assertThat(meter.longOnes()).isZero();
+    }
+
+    @Test
+    void itMeasuresWhileItIsAskedTo() {
+        meter.follow(false);
+        assertThat(meter.isMeasuring()).isFalse();
+        meter.follow(true);
+        meter.follow(true);
+        await().atMost(Duration.ofSeconds(30)).until(() -> meter.longestMicros() > 0);
+        meter.follow(false);
+        await().atMost(Duration.ofSeconds(30)).until(() -> !meter.isMeasuring());
+        meter.follow(true);
+        assertThat(meter.isMeasuring()).isTrue();
+        meter.follow(false);
+    }
+}
