@@ -36,7 +36,7 @@ final class LatencyRun {
     private static final int KEY_DIGITS = 10;
     /** After the fill, so that what it set off has ended. */
     private static final long SETTLE_MILLIS = 2000;
-    /** Of the core before anything is loaded. */
+    /** Of the core before anything is loaded, at the most. */
     private static final int PROBE_SECONDS = 10;
     private static final double MOST_MISSING_PERCENT = 0.1;
     private static final double MOST_DISTURBED_PERCENT = 5;
@@ -78,7 +78,7 @@ final class LatencyRun {
     void measure() throws IOException {
         context.target.startSeconds().ifPresent(seconds -> context.measured.put(LatencyText.START, seconds));
         context.phase("machine", () -> {
-            double[] gaps = new PacedProcess(context).probeServersCore(PROBE_SECONDS);
+            double[] gaps = new PacedProcess(context).probeServersCore(Math.min(PROBE_SECONDS, size.seconds()));
             context.measured.put(LatencyText.CORE_GAP, gaps[0]);
             context.measured.put("machine_gaps_over_1_ms_a_second", gaps[1]);
         });
