@@ -17,6 +17,7 @@ import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
+import io.varve.experiments.result.PaperTables;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
@@ -63,8 +64,8 @@ final class Matrix {
         }
         int cores = Runtime.getRuntime().availableProcessors();
         // Our own process is one, and a throughput that another run may slow down is none.
-        boolean alone = plan.scale().embedded() || plan.experiment().kind() == Kind.THROUGHPUT
-                || plan.experiment().kind() == Kind.FRAGMENTATION || plan.experiment().kind() == Kind.LATENCY;
+        boolean alone = plan.scale().embedded() || plan.runs().stream().map(plan::kind)
+                .anyMatch(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION);
         int atOnce = alone ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
         announce(left, atOnce);
         Stop stop = new Stop();
@@ -82,9 +83,14 @@ final class Matrix {
         }
     }
 
+    private static boolean oneCoreEach(Kind kind) {
+        return Plan.takesTurns(kind) || kind == Kind.LATENCY;
+    }
+
     private void announce(List<RunSpec> left, int atOnce) {
         out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().asks());
         out.println(plan.scale().about());
+        plan.missing().forEach((configuration, why) -> out.println("left out: " + configuration + ": " + why));
         out.println(
                 left.size() + " runs" + (left.size() < plan.runs().size() ? " of " + plan.runs().size() + " left" : "")
                         + ", about " + Durations.words(plan.estimateSeconds(left, atOnce))
@@ -112,14 +118,12 @@ final class Matrix {
             Runner runner = new Runner(plan, new Targets(home), files, progress, stop);
             List<Thread> lanes = new ArrayList<>();
             for (int lane = 0; lane < atOnce; lane++) {
-                Pinning pinning = plan.experiment().kind() == Kind.THROUGHPUT
-                        || plan.experiment().kind() == Kind.LATENCY
-                                ? Pinning.oneCoreEach(cores)
-                                : Pinning.ofLane(lane, cores);
+                Pinning oneEach = Pinning.oneCoreEach(cores);
+                Pinning ofLane = Pinning.ofLane(lane, cores);
                 lanes.add(Thread.ofPlatform().name("lane-" + lane).start(() -> {
                     try {
                         for (RunSpec run = queue.poll(); run != null && !stop.isAsked(); run = queue.poll()) {
-                            tell(progress, runner.run(run, pinning));
+                            tell(progress, runner.run(run, oneCoreEach(plan.kind(run)) ? oneEach : ofLane));
                         }
                     } catch (IOException | UncheckedIOException e) {
                         fault.compareAndSet(null, e instanceof IOException io ? io : new IOException(e));
@@ -157,6 +161,7 @@ final class Matrix {
         summary.write(files.directory());
         Path report = new Report(plan, files, summary).write();
         out.print(summary.table());
+        out.print(PaperTables.text(PaperTables.of(plan, summary)));
         out.println("Report: " + report);
         if (stop.isAsked()) {
             out.println("Interrupted; go on with: ./varve run --resume " + files.directory());

@@ -16,6 +16,7 @@ import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.run.Runner;
+import io.varve.experiments.server.Allocators;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -75,7 +76,8 @@ final class RunCommand implements Callable<Integer> {
         Request request = resume == null ? requested() : resumed(resume);
         Experiment experiment = new ExperimentFiles(home.resolve("workloads/experiments")).read(request.experiment());
         String scaleName = request.scale() == null ? experiment.defaultScale() : request.scale();
-        Plan plan = Plan.of(experiment, scaleName, request.filters());
+        Plan wanted = Plan.of(experiment, scaleName, request.filters());
+        Plan plan = wanted.without(Allocators.missing(wanted.configurations()));
         Path directory = resume != null
                 ? resume
                 : out != null

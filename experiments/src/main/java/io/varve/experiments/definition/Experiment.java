@@ -1,7 +1,9 @@
 package io.varve.experiments.definition;
 
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +25,14 @@ import org.jspecify.annotations.Nullable;
  * @param scales         by name: which part of the matrix runs
  * @param figures        what the report shows, and the values published
  * @param notes          sentences a reader needs to read the figures rightly
+ * @param includes       experiments whose workloads, sizes, configurations and notes are this one's too
  */
 public record Experiment(String name, String title, String asks, Kind kind, String defaultScale, String maxmemory,
         int recordBytes, long seed, Map<String, Map<String, String>> workloads, Map<String, Size> sizes,
         Map<String, Configuration> configurations, List<String> baselines, Map<String, Scale> scales,
-        @Nullable List<Figure> figures, @Nullable List<String> notes) {
+        @Nullable List<Figure> figures, @Nullable List<String> notes, @Nullable List<String> includes) {
+    /** The property of a workload that says what a run of it does, where that is not what the experiment's runs do. */
+    public static final String KIND = "kind";
 
     /** What a run does. */
     public enum Kind {
@@ -46,7 +51,9 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Our loader updates the memory tier in this process, on a clock of its own; what the cleaner did is recorded. */
         CLEANER,
         /** Our generator sends a mixed load on a fixed schedule; latencies and the server's pauses are recorded. */
-        LATENCY
+        LATENCY,
+        /** Each configuration and the baseline take turns under one client, then under many, each with one request on its way. */
+        PAPER_REQUESTS
     }
 
     /**
@@ -86,9 +93,10 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param settings its settings, by their names in redis.conf
      * @param about    one sentence for the report
      * @param jvm      options of its JVM beside the launcher's own
+     * @param allocator shared libraries, of which the first that is found takes malloc's place; null for the server's own
      */
     public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about,
-            @Nullable String jvm) {}
+            @Nullable String jvm, @Nullable String allocator) {}
 
     /** What kind of server. */
     public enum Server {
@@ -106,10 +114,27 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param ttls           sets of TTLs in seconds
      * @param threads        client threads
      * @param configurations names
+     * @param parts          matrices one after the other, instead of one; the lists above are then what is in any of them
      */
     public record Scale(String about, boolean embedded, @Nullable String maxmemory, List<String> workloads,
             List<String> sizes,
-            List<List<Integer>> ttls, List<Integer> threads, List<String> configurations) {}
+            List<List<Integer>> ttls, List<Integer> threads, List<String> configurations, @Nullable List<Scale> parts) {
+        public Scale {
+            if (parts != null) {
+                workloads = union(parts.stream().map(Scale::workloads).toList());
+                sizes = union(parts.stream().map(Scale::sizes).toList());
+                ttls = union(parts.stream().map(Scale::ttls).toList());
+                threads = union(parts.stream().map(Scale::threads).toList());
+                configurations = union(parts.stream().map(Scale::configurations).toList());
+            }
+        }
+
+        private static <T> List<T> union(List<List<T>> lists) {
+            Set<T> all = new LinkedHashSet<>();
+            lists.forEach(all::addAll);
+            return List.copyOf(all);
+        }
+    }
 
     /**
      * A figure of the report that compares configurations.
@@ -124,16 +149,17 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param by        group or configuration
      * @param published the values that the paper prints
      * @param says      the paper's reading, in our words
+     * @param shows     what is set beside the published as a table; if absent, it is comparisons with the baselines, as ranges
      */
     public record Figure(String id, String title, @Nullable List<String> workloads, @Nullable List<String> sizes,
             @Nullable List<List<Integer>> ttls, @Nullable List<Integer> threads, @Nullable List<String> groups,
-            @Nullable String by, @Nullable List<Published> published, @Nullable String says) {}
+            @Nullable String by, @Nullable List<Published> published, @Nullable String says, @Nullable String shows) {}
 
     /**
-     * A published range, in percent.
+     * A published range, in percent; of a figure that is a table, a value in that table's unit.
      *
      * @param group  the group it is about
-     * @param metric peak-memory, mean-memory or throughput
+     * @param metric peak-memory, mean-memory or throughput; of a table, the row
      * @param min    the least, if printed
      * @param mean   the mean, if printed
      * @param max    the most, if printed

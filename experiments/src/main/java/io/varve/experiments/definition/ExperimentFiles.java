@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -51,7 +53,7 @@ public final class ExperimentFiles {
                     "experiment '" + name + "': allowed are " + String.join(", ", names()));
         }
         try {
-            Experiment experiment = YAML.readValue(file.toFile(), Experiment.class);
+            Experiment experiment = included(YAML.readValue(file.toFile(), Experiment.class));
             List<String> faults = faults(experiment);
             if (!faults.isEmpty()) {
                 throw new InvalidExperimentException(file + ": " + String.join("; ", faults));
@@ -60,6 +62,46 @@ public final class ExperimentFiles {
         } catch (JsonProcessingException e) {
             throw new InvalidExperimentException(file + ": " + e.getOriginalMessage() + " (line "
                     + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + ")", e);
+        }
+    }
+
+    /** The experiment with what it includes: each workload of another experiment says what kind it is. */
+    private Experiment included(Experiment experiment) throws IOException {
+        List<String> includes = experiment.includes();
+        if (includes == null) {
+            return experiment;
+        }
+        var workloads = new LinkedHashMap<>(experiment.workloads());
+        var sizes = new LinkedHashMap<>(experiment.sizes());
+        var configurations = new LinkedHashMap<>(experiment.configurations());
+        List<String> notes = new ArrayList<>(experiment.notes() == null ? List.of() : experiment.notes());
+        for (String name : includes) {
+            Experiment other = read(name);
+            if (other.includes() != null) {
+                throw new InvalidExperimentException(
+                        experiment.name() + " includes " + name + ", which includes others: allowed is one level");
+            }
+            other.workloads().forEach((workload, properties) -> {
+                Map<String, String> ofKind = new LinkedHashMap<>(properties);
+                ofKind.put(Experiment.KIND, other.kind().name());
+                add(workloads, workload, ofKind, experiment.name(), name);
+            });
+            other.sizes().forEach((size, value) -> add(sizes, size, value, experiment.name(), name));
+            other.configurations().forEach((each, value) -> add(configurations, each, value, experiment.name(), name));
+            if (other.notes() != null) {
+                other.notes().forEach(note -> notes.add(name + ": " + note));
+            }
+        }
+        return new Experiment(experiment.name(), experiment.title(), experiment.asks(), experiment.kind(),
+                experiment.defaultScale(), experiment.maxmemory(), experiment.recordBytes(), experiment.seed(),
+                workloads, sizes, configurations, experiment.baselines(), experiment.scales(), experiment.figures(),
+                List.copyOf(notes), includes);
+    }
+
+    private static <T> void add(Map<String, T> all, String name, T value, String to, String from) {
+        if (all.putIfAbsent(name, value) != null) {
+            throw new InvalidExperimentException("experiment " + to + ": '" + name + "' of " + from
+                    + " is defined already: allowed is a name of its own");
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 
@@ -25,9 +26,10 @@ import io.varve.experiments.definition.InvalidExperimentException;
  * @param scale          that part
  * @param configurations the servers under test, with those of {@code --against}
  * @param runs           what is to be done
+ * @param missing        configurations that cannot run on this machine, and why, a sentence each
  */
 public record Plan(Experiment experiment, String scaleName, Scale scale, Map<String, Configuration> configurations,
-        List<RunSpec> runs) {
+        List<RunSpec> runs, Map<String, String> missing) {
     /** Operations a second that one client thread is assumed to reach unthrottled, for the estimate alone. */
     private static final int ASSUMED_RATE_PER_THREAD = 10_000;
     /** Starting a server and YCSB's JVMs, and writing the files. */
@@ -44,6 +46,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int LATENCY_PAUSES_SECONDS = 12;
     /** Writes a second that the memory tier takes from one thread while it cleans, for the estimate alone. */
     private static final int ASSUMED_TIER_RATE = 1_000_000;
+    /** Requests a second of one client that waits for each reply. */
+    private static final int ASSUMED_SINGLE_RATE = 18_000;
 
     public static Plan of(Experiment experiment, String scaleName, Filters filters) {
         Scale scale = experiment.scales().get(scaleName);
@@ -56,14 +60,38 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 experiment.configurations().keySet().stream().toList());
         names.forEach(name -> configurations.computeIfAbsent(name, absent -> configuration(experiment, absent)));
         configurations.keySet().retainAll(names);
+        List<String> workloads = chosen("workload", filters.workloads(), scale.workloads(),
+                keys(experiment.workloads()));
+        List<String> sizes = chosen("size", filters.sizes(), scale.sizes(), keys(experiment.sizes()));
         List<RunSpec> runs = new ArrayList<>();
-        for (String workload : chosen("workload", filters.workloads(), scale.workloads(),
-                keys(experiment.workloads()))) {
-            for (String size : chosen("size", filters.sizes(), scale.sizes(), keys(experiment.sizes()))) {
+        List<Scale> parts = scale.parts();
+        if (parts == null) {
+            addRuns(runs, experiment, workloads, sizes, scale, filters, List.copyOf(configurations.keySet()));
+        } else {
+            for (Scale part : parts) {
+                addRuns(runs, experiment, both(workloads, part.workloads()), both(sizes, part.sizes()), part, filters,
+                        configurations.keySet().stream()
+                                .filter(name -> part.configurations().contains(name)
+                                        || !scale.configurations().contains(name))
+                                .toList());
+            }
+        }
+        return new Plan(experiment, scaleName, scale, configurations, List.copyOf(runs), Map.of());
+    }
+
+    private static List<String> both(List<String> some, List<String> others) {
+        return some.stream().filter(others::contains).toList();
+    }
+
+    private static void addRuns(List<RunSpec> runs, Experiment experiment, List<String> workloads, List<String> sizes,
+            Scale scale, Filters filters, List<String> configurations) {
+        for (String workload : workloads) {
+            for (String size : sizes) {
                 for (List<Integer> ttls : filters.ttls().isEmpty() ? scale.ttls() : filters.ttls()) {
                     for (int threads : filters.threads().isEmpty() ? scale.threads() : filters.threads()) {
-                        for (String configuration : configurations.keySet()) {
-                            if (isRival(experiment, configuration)) {
+                        for (String configuration : configurations) {
+                            if (takesTurns(kind(experiment, workload))
+                                    && experiment.baselines().contains(configuration)) {
                                 continue;
                             }
                             runs.add(new RunSpec(workload, size, ttls, threads, configuration));
@@ -72,7 +100,30 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 }
             }
         }
-        return new Plan(experiment, scaleName, scale, configurations, List.copyOf(runs));
+    }
+
+    /** The plan without the configurations that cannot run on this machine. */
+    public Plan without(Map<String, String> absent) {
+        return absent.isEmpty()
+                ? this
+                : new Plan(experiment, scaleName, scale, configurations,
+                        runs.stream().filter(run -> !absent.containsKey(run.configuration())).toList(),
+                        Map.copyOf(absent));
+    }
+
+    /** What that run does. */
+    public Kind kind(RunSpec run) {
+        return kind(experiment, run.workload());
+    }
+
+    private static Kind kind(Experiment experiment, String workload) {
+        String own = experiment.workloads().getOrDefault(workload, Map.of()).get(Experiment.KIND);
+        return own == null ? experiment.kind() : Kind.valueOf(own);
+    }
+
+    /** Whether the baseline has no run of its own, because it takes its turns in the others'. */
+    public static boolean takesTurns(Kind kind) {
+        return kind == Kind.THROUGHPUT || kind == Kind.PAPER_REQUESTS;
     }
 
     private static List<String> keys(Map<String, ?> map) {
@@ -105,7 +156,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 });
             } else if (target.matches("[^:\\s]+:\\d{1,5}")) {
                 result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target,
-                        null));
+                        null, null));
             } else if (!target.equals("varve")) {
                 throw new InvalidExperimentException("--against '" + target + "': allowed are varve, redis, HOST:PORT");
             }
@@ -126,14 +177,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return wanted;
     }
 
-    /** Whether the configuration has no run of its own, because it takes its turns in the others'. */
-    private static boolean isRival(Experiment experiment, String configuration) {
-        return experiment.kind() == Kind.THROUGHPUT && experiment.baselines().contains(configuration);
-    }
-
     /** The configuration that takes turns with each of the others; empty if there is none. */
     public Optional<String> rival() {
-        return configurations.keySet().stream().filter(name -> isRival(experiment, name)).findFirst();
+        return takesTurns(experiment.kind())
+                ? configurations.keySet().stream().filter(experiment.baselines()::contains).findFirst()
+                : Optional.empty();
     }
 
     /** The servers' limit, in redis.conf syntax. */
@@ -142,14 +190,25 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return own == null ? experiment.maxmemory() : own;
     }
 
-    /** The servers' limit for that run: its workload's own for that kind of server or for all, else that of all workloads. */
+    /**
+     * The servers' limit for that run: its workload's own for that kind of server or for all, else its part's, else that of
+     * all workloads.
+     */
     public String maxmemory(RunSpec run) {
         Map<String, String> workload = workload(run);
         Configuration configuration = configurations.get(run.configuration());
         String ofServer = configuration == null
                 ? null
                 : workload.get("maxmemory-" + configuration.server().name().toLowerCase(Locale.ROOT));
-        return ofServer == null ? workload.getOrDefault("maxmemory", maxmemory()) : ofServer;
+        if (ofServer != null) {
+            return ofServer;
+        }
+        List<Scale> parts = scale.parts();
+        String ofPart = parts == null
+                ? null
+                : parts.stream().filter(part -> part.workloads().contains(run.workload())).map(Scale::maxmemory)
+                        .filter(Objects::nonNull).findFirst().orElse(null);
+        return workload.getOrDefault("maxmemory", ofPart == null ? maxmemory() : ofPart);
     }
 
     /** The workload's properties. */
@@ -171,6 +230,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** What the latency experiment asks of the server. */
     public LatencyLoad latency(RunSpec run) {
         return LatencyLoad.of(workload(run));
+    }
+
+    /** What the clients of the paper's experiment send. */
+    public RequestSet requests(RunSpec run) {
+        return RequestSet.of(workload(run));
     }
 
     /** What the cleaner experiment writes. */
@@ -197,7 +261,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** How long a run takes, roughly, in seconds. */
     public long estimateSeconds(RunSpec run) {
         Size size = size(run);
-        return switch (experiment.kind()) {
+        return switch (kind(run)) {
             case YCSB -> {
                 long fast = (long) ASSUMED_RATE_PER_THREAD * run.threads();
                 long load = size.loadCount() / (size.loadRate() > 0 ? size.loadRate() : fast);
@@ -222,6 +286,13 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                         + OVERHEAD_SECONDS;
             case LATENCY -> keys(run) / ASSUMED_ALTERNATING_RATE + size.warmupSeconds() + size.seconds()
                     + LATENCY_PAUSES_SECONDS + OVERHEAD_SECONDS;
+            case PAPER_REQUESTS -> {
+                long contestants = rival().isPresent() ? 2 : 1;
+                long mixes = words(run, "reads") * words(run, "distributions");
+                yield contestants * (size.warmupSeconds() + 2 * size.operations() / ASSUMED_SINGLE_RATE
+                        + (long) size.repetitions() * size.seconds() * mixes + keys(run) / ASSUMED_LOADER_RATE + 1)
+                        + OVERHEAD_SECONDS;
+            }
             case CLEANER -> cleaner(run).writes() / ASSUMED_TIER_RATE + 1;
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };

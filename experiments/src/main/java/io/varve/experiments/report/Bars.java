@@ -60,6 +60,9 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
         List<Figure> figures = plan.experiment().figures();
         List<Bars> result = new ArrayList<>();
         for (Figure figure : figures == null ? List.<Figure>of() : figures) {
+            if (figure.shows() != null) {
+                continue; // a table
+            }
             Bars bars = of(figure, plan, summary);
             if (!bars.panels().isEmpty()) {
                 result.add(bars);

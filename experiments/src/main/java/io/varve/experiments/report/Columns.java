@@ -7,11 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.varve.experiments.definition.Experiment.Figure;
+import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Cell;
 import io.varve.experiments.result.CleanerText;
 import io.varve.experiments.result.FragmentationText;
 import io.varve.experiments.result.LatencyText;
 import io.varve.experiments.result.Measured;
+import io.varve.experiments.result.PaperTables;
+import io.varve.experiments.result.RequestsText;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.Summary;
@@ -29,9 +33,12 @@ import org.jspecify.annotations.Nullable;
  */
 record Columns(String file, String title, String unit, List<String> names, List<Series> series,
         List<@Nullable Double> targets) {
+    static final String PUBLISHED_OURS = "published: Redis++";
+    static final String PUBLISHED_RIVAL = "published: Redis";
     private static final String PER_KEY = "resident_bytes_per_key";
     private static final double MEGABYTE = 1e6;
     private static final double MILLI = 1e3;
+    private static final double THOUSAND = 1e3;
     private static final String PER_KEY_CHECK = "resident bytes per key";
 
     /**
@@ -59,8 +66,9 @@ record Columns(String file, String title, String unit, List<String> names, List<
         return most;
     }
 
-    static List<Columns> of(Summary summary) {
+    static List<Columns> of(Plan plan, Summary summary) {
         List<Columns> all = new ArrayList<>();
+        addRequests(all, plan, summary);
         for (RunRecord run : summary.runs()) {
             if (!run.cells().isEmpty()) {
                 all.add(cpu(run));
@@ -72,6 +80,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         if (summary.runs().stream().anyMatch(run -> run.measured().containsKey(PER_KEY))) {
             all.add(perKey(summary));
         }
+        addAllocators(all, plan, summary);
         addFragmentation(all, summary);
         addLatency(all, summary);
         addCleaner(all, summary);
@@ -97,6 +106,63 @@ record Columns(String file, String title, String unit, List<String> names, List<
                 .columns("start", "From the command to the first answer", "s"));
         all.add(byWorkload(summary, Measured.CPU_PER_OPERATION, 1, null)
                 .columns("cpu", "Server's CPU time per operation", "µs"));
+    }
+
+    /** As the paper's Figures 7 and 8, with what it prints of them, and the server's time for a request. */
+    private static void addRequests(List<Columns> all, Plan plan, Summary summary) {
+        List<RunRecord> runs = summary.runs().stream().filter(RequestsText::isIn).toList();
+        if (runs.isEmpty()) {
+            return;
+        }
+        all.add(requests(plan, runs, true, RequestsText.MEAN, 1, "delay").columns("figure-7",
+                "Figure 7: mean delay of one client's requests", "µs"));
+        all.add(requests(plan, runs, false, RequestsText.OPS, THOUSAND, "throughput").columns("figure-8",
+                "Figure 8: throughput of many clients", "thousand requests/s"));
+        all.add(requests(plan, runs, false, RequestsText.CPU, 1, "").columns("figure-8-cpu",
+                "The server's CPU time per request under the loads of Figure 8", "µs"));
+    }
+
+    /** @param shows which of the figures has the published values */
+    private static Grid requests(Plan plan, List<RunRecord> runs, boolean single, String metric, double unit,
+            String shows) {
+        Grid grid = new Grid();
+        List<Figure> figures = plan.experiment().figures();
+        for (RunRecord run : runs) {
+            for (String test : RequestsText.tests(run)) {
+                if (RequestsText.isSingle(test) != single) {
+                    continue;
+                }
+                String column = run.run().workload() + ", " + test.replace(" reads", "");
+                put(grid, column, run.run().configuration(), unit,
+                        RequestsText.number(run, metric, test, run.run().configuration()));
+                plan.rival().ifPresent(
+                        rival -> put(grid, column, rival, unit, RequestsText.number(run, metric, test, rival)));
+                for (Figure figure : figures == null ? List.<Figure>of() : figures) {
+                    if (shows.equals(figure.shows())) {
+                        String row = run.run().workload() + " " + test;
+                        put(grid, column, PUBLISHED_OURS, unit, PaperTables.value(figure, "Redis++", row));
+                        put(grid, column, PUBLISHED_RIVAL, unit, PaperTables.value(figure, "Redis", row));
+                    }
+                }
+            }
+        }
+        return grid;
+    }
+
+    private static void put(Grid grid, String column, String server, double unit, @Nullable Double value) {
+        if (value != null && Double.isFinite(value)) {
+            grid.put(column, server, value / unit);
+        }
+    }
+
+    private static void addAllocators(List<Columns> all, Plan plan, Summary summary) {
+        List<Figure> figures = plan.experiment().figures();
+        Grid grid = byWorkload(summary, FragmentationText.LIVE_FROM_FRESH, 1, null);
+        if (figures != null && figures.stream().anyMatch(figure -> "allocators".equals(figure.shows()))
+                && !grid.names.isEmpty()) {
+            all.add(grid.columns("figure-1",
+                    "Figure 1: live payload over what the process grew by since its start", "share"));
+        }
     }
 
     private static void addFragmentation(List<Columns> all, Summary summary) {

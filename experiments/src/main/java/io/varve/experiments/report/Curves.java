@@ -86,7 +86,7 @@ record Curves(String cell, String title, String like, List<View> views) {
             views.add(view("throughput", "Throughput", "operations/s", samples, Sample::ops));
             views.add(view("keys", "Keys, expired but unreclaimed ones included", "keys", samples, Sample::keys));
             RunSpec first = cell.getValue().getFirst();
-            String title = plan.experiment().kind() == Kind.YCSB
+            String title = plan.kind(first) == Kind.YCSB
                     ? first.cellTitle()
                     : first.workload() + ", " + first.size()
                             + (first.ttls().isEmpty() ? "" : ", TTLs " + first.ttlText() + " s");

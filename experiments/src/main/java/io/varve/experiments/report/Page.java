@@ -14,6 +14,7 @@ import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Comparison;
 import io.varve.experiments.result.Machine;
 import io.varve.experiments.result.Measured;
+import io.varve.experiments.result.PaperTables;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Summary;
@@ -86,6 +87,7 @@ final class Page {
         model.put("curves", curves.stream().map(Page::curves).toList());
         model.put("figures", bars.stream().map(Page::figure).toList());
         model.put("columns", columns.stream().map(Page::columns).toList());
+        model.put("tables", PaperTables.of(plan, summary));
         return model;
     }
 

@@ -16,6 +16,7 @@ final class Palette {
             "1200-100", "#6aa5de", "600-100", "#b5651d", "2400-100", "#b493d6");
     private static final Map<String, String> GROUPS = Map.of(
             "60 s", "#e09f1f", "120 s", "#2f5fb3", "240 s", "#7a4fa3",
+            Columns.PUBLISHED_OURS, "#d9c7a0", Columns.PUBLISHED_RIVAL, "#a89468",
             "greedy", "#7d8590", "original", "#e09f1f", "modified", "#0f766e");
     private static final List<String> OTHERS = List.of("#3f3f46", "#be185d", "#4d7c0f");
 

@@ -25,7 +25,7 @@ public final class Report {
     public Path write() throws IOException {
         List<Curves> curves = Curves.of(plan, files);
         List<Bars> bars = Bars.of(plan, summary);
-        List<Columns> columns = Columns.of(summary);
+        List<Columns> columns = Columns.of(plan, summary);
         Path page = files.directory().resolve("report.html");
         Files.writeString(page, Page.html(plan, summary, curves, bars, columns));
         Plots plots = new Plots(files.directory());

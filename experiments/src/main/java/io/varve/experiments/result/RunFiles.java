@@ -21,6 +21,7 @@ public final class RunFiles {
     public static final String MEMORY_CSV = "memory.csv";
     public static final String EXPIRY_CSV = "expiry.csv";
     public static final String THROUGHPUT_CSV = "throughput.csv";
+    public static final String REQUESTS_CSV = "requests.csv";
     public static final String YCSB_TXT = "ycsb.txt";
     public static final String LATENCY_HGRM = "latency.hgrm";
     /** The latency of each second. */

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunRecord.Check;
@@ -146,6 +148,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
 
     /** For a terminal: a row per run; for throughput, a row per cell. */
     public String table() {
+        if (runs.stream().anyMatch(RequestsText::isIn)) {
+            return tableOfSeveralKinds();
+        }
         if (runs.stream().anyMatch(run -> !run.cells().isEmpty())) {
             return CellText.table(runs);
         }
@@ -158,6 +163,28 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (CleanerText.isIn(runs)) {
             return CleanerText.table(runs);
         }
+        return general();
+    }
+
+    /** Each kind's own table, and the general one for what has failed. */
+    private String tableOfSeveralKinds() {
+        List<RunRecord> rest = new ArrayList<>(runs);
+        StringBuilder text = new StringBuilder();
+        for (Kind kind : List.<Kind>of(new Kind(run -> FragmentationText.isIn(List.of(run)), FragmentationText::table),
+                new Kind(run -> CleanerText.isIn(List.of(run)), CleanerText::table),
+                new Kind(RequestsText::isIn, some -> RequestsText.table(some, baselines)))) {
+            List<RunRecord> own = rest.stream().filter(kind.has()).toList();
+            rest.removeAll(own);
+            text.append(own.isEmpty() ? "" : kind.table().apply(own));
+        }
+        return text.append(rest.isEmpty()
+                ? ""
+                : new Summary(experiment, scale, scaleAbout, rest, List.of(), baselines).general()).toString();
+    }
+
+    private record Kind(Predicate<RunRecord> has, Function<List<RunRecord>, String> table) {}
+
+    private String general() {
         int width = runs.stream().mapToInt(run -> run.run().id().length()).max().orElse(3);
         StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
                 "%n%-" + width + "s %10s %10s %10s %12s", "run", "mean MB", "peak MB", "peak rss", "ops/s"));

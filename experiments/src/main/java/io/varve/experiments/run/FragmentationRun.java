@@ -34,6 +34,7 @@ final class FragmentationRun {
     private static final int PROBES = 1000;
     /** What a JVM may have taken for code, classes and heap while it warmed up. */
     private static final double MAX_WARM_BYTES = 128 << 20;
+    private static final double MAX_KNOWN_TO_JEMALLOC = 0.05;
     private static final long DELETE_SALT = 0x5eedL;
 
     /** What one load took. */
@@ -197,11 +198,14 @@ final class FragmentationRun {
         measured.put("resident_empty_bytes", share.empty());
         measured.put("resident_bytes", share.resident());
         measured.put("resident_after_5_s_bytes", rested.resident());
-        measured.put(FragmentationText.LIVE, share.ofGrowth());
+        // An allocator that keeps what was freed fills it again: what it grew by is then less than what it holds.
+        measured.put(FragmentationText.LIVE, share.ofGrowth() > 1 ? Double.NaN : share.ofGrowth());
         measured.put("live_over_resident_less_empty_after_5_s", rested.ofGrowth());
-        measured.put("live_over_resident_less_fresh", share.ofGrowthFromFresh());
+        measured.put(FragmentationText.LIVE_FROM_FRESH, share.ofGrowthFromFresh());
         measured.put(FragmentationText.OF_RESIDENT, share.ofResident());
         measured.put(FragmentationText.PEAK, peak);
+        measured.put(FragmentationText.OVER_USED,
+                (double) share.resident() / info[2].number("used_memory").orElse(0));
         put("first", first);
         double secondOverFirst = Double.NaN;
         if (load.after() != null) {
@@ -220,6 +224,14 @@ final class FragmentationRun {
         measured.put("segments_freed_whole", difference(info[2], since, "cleaner_segments_freed_whole"));
         measured.put("used_memory_dataset_bytes",
                 ServerInfo.parse(connection.call("INFO", "memory")).number("used_memory_dataset").orElse(-1));
+        if (context.plan.configuration(context.run).allocator() != null) {
+            // A Redis that is built with jemalloc goes on asking it, whichever allocator has taken its place.
+            double known = (double) info[2].number("allocator_allocated").orElse(0)
+                    / info[2].number("used_memory").orElse(1);
+            measured.put("jemalloc_allocated_over_used_memory", known);
+            context.checks.add(Check.atMost("share of used_memory that jemalloc allocated, though another is in its "
+                    + "place", known, MAX_KNOWN_TO_JEMALLOC));
+        }
         if (context.plan.configuration(context.run).server() == Server.VARVE) {
             check(share, peak, copied, secondOverFirst);
         }

@@ -27,6 +27,7 @@ import io.varve.experiments.server.Target;
 import io.varve.experiments.server.Targets;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Does one run from the server's start to its {@code run.json}. Several threads may each do a run of their own.
@@ -68,10 +69,10 @@ public final class Runner {
     }
 
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
-        return plan.experiment().kind() == Kind.CLEANER
+        return plan.kind(run) == Kind.CLEANER
                 ? new NoServer()
                 : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run), pinning.server(), directory,
-                        plan.experiment().kind() == Kind.LATENCY);
+                        plan.kind(run) == Kind.LATENCY);
     }
 
     private static void clear(Path directory) throws IOException {
@@ -89,7 +90,7 @@ public final class Runner {
         String version = "unknown";
         progress.begin(context);
         try {
-            version = plan.experiment().kind() == Kind.CLEANER ? "Varve" : flushed(context.target);
+            version = plan.kind(context.run) == Kind.CLEANER ? "Varve" : flushed(context.target);
             load(context);
         } catch (IOException e) {
             context.faults.add(context.phase + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()));
@@ -116,7 +117,7 @@ public final class Runner {
     }
 
     private void load(RunContext context) throws IOException {
-        switch (plan.experiment().kind()) {
+        switch (plan.kind(context.run)) {
             case YCSB -> {
                 YcsbRun ycsb = new YcsbRun(context);
                 monitored(context, ycsb::measure);
@@ -129,6 +130,7 @@ public final class Runner {
             case LATENCY -> latency(context);
             case CLEANER -> new CleanerRun(context).measure();
             case THROUGHPUT -> throughput(context);
+            case PAPER_REQUESTS -> besideRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }
 
@@ -136,9 +138,18 @@ public final class Runner {
     private void throughput(RunContext context) throws IOException {
         RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
                 context.pinning.load());
+        besideRival(context, rival -> new ThroughputRun(context, rival, generator).measure());
+    }
+
+    /** Measures the context's server and another that takes turns with it. */
+    private interface Turns {
+        void measure(@Nullable Target rival) throws IOException;
+    }
+
+    private void besideRival(RunContext context, Turns turns) throws IOException {
         Optional<String> rival = plan.rival();
         if (rival.isEmpty()) {
-            new ThroughputRun(context, null, generator).measure();
+            turns.measure(null);
             return;
         }
         Configuration configuration = Objects.requireNonNull(plan.configurations().get(rival.get()));
@@ -146,7 +157,7 @@ public final class Runner {
         try (Target target = targets.open(configuration, false, plan.maxmemory(context.run),
                 context.pinning.server(), directory, false)) {
             context.load.put("rival", target.startedBy());
-            new ThroughputRun(context, target, generator).measure();
+            turns.measure(target);
         }
     }
 
@@ -166,7 +177,7 @@ public final class Runner {
 
     /** @throws InvalidExperimentException if a program that the plan needs is not there */
     public static void require(Plan plan) {
-        if (plan.experiment().kind() == Kind.THROUGHPUT) {
+        if (plan.runs().stream().anyMatch(run -> plan.kind(run) == Kind.THROUGHPUT)) {
             RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }
     }

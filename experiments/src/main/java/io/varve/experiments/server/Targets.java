@@ -40,7 +40,7 @@ public final class Targets {
             case VARVE -> embedded
                     ? EmbeddedTarget.start(configuration.settings(), maxmemory)
                     : serve(configuration, maxmemory, cores, directory, pauses);
-            case REDIS -> redis(configuration.settings(), maxmemory, cores, directory);
+            case REDIS -> redis(configuration, maxmemory, cores, directory);
             case REMOTE -> {
                 int colon = configuration.group().lastIndexOf(':');
                 yield new RemoteTarget(configuration.group().substring(0, colon),
@@ -70,14 +70,20 @@ public final class Targets {
                 directory.resolve("server.log"), pauseLog);
     }
 
-    private static Target redis(Map<String, String> settings, String maxmemory, String cores, Path directory)
+    private static Target redis(Configuration configuration, String maxmemory, String cores, Path directory)
             throws IOException {
         int port = freePort();
         Path scratch = Files.createTempDirectory("varve-redis");
-        List<String> command = new ArrayList<>(List.of(RedisBinary.find(scratch).toString(), "--bind", "127.0.0.1",
+        List<String> command = new ArrayList<>();
+        if (configuration.allocator() != null) {
+            command.add("env");
+            command.add("LD_PRELOAD=" + Allocators.find(configuration.allocator()).orElseThrow(
+                    () -> new IOException("no " + configuration.allocator() + " on this machine")));
+        }
+        command.addAll(List.of(RedisBinary.find(scratch).toString(), "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
                 "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", scratch.toString()));
-        addSettings(command, settings);
+        addSettings(command, configuration.settings());
         return ProcessTarget.start(Pinning.command(cores, command), Map.of(), port, directory.resolve("server.log"),
                 null);
     }

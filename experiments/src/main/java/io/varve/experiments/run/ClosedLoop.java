@@ -1,0 +1,165 @@
+package io.varve.experiments.run;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.experiments.plan.KeyDistribution;
+import io.varve.experiments.plan.RequestSet;
+import io.varve.experiments.server.Target;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Clients that each send a request, wait for its reply and send the next, as the paper's do; all of them are this one
+ * thread. Confined to it.
+ *
+ * <p>A single client blocks in the kernel for its reply, as a client library does; many are told apart by a selector. In a
+ * closed loop a server that stalls stalls its own measurement: that is the paper's method, and its delays are no service
+ * levels.
+ */
+final class ClosedLoop implements Closeable {
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final int DIGITS = 3;
+    private static final long SILENCE_MILLIS = 30_000;
+    /** How often a single client looks whether to stop, in requests. */
+    private static final int LOOK_EVERY = 1024;
+
+    /**
+     * What came of it.
+     *
+     * @param requests answered
+     * @param missed   reads that did not find their key
+     * @param nanos    from the first request to the last reply
+     * @param delays   from sending a request to its whole reply, in ns
+     */
+    record Result(long requests, long missed, long nanos, Histogram delays) {
+        double ops() {
+            return requests * 1e9 / nanos;
+        }
+    }
+
+    /**
+     * What the clients send.
+     *
+     * @param readPercent of the requests
+     * @param keys        which
+     * @param seed        of the requests: the same seed gives the same ones
+     */
+    record Mix(int readPercent, KeyDistribution keys, long seed) {}
+
+    private final RequestEncoder encoder;
+    private final List<WaitingClient> clients = new ArrayList<>();
+    private final Stop stop;
+    /** Null for a single client. */
+    private @Nullable Selector selector;
+    private SplittableRandom random = new SplittableRandom(0);
+    private Histogram delays = new Histogram(MAX_NANOS, DIGITS);
+    private long requests;
+    private long missed;
+
+    ClosedLoop(Target target, int connections, RequestSet set, long seed, Stop stop) throws IOException {
+        this.encoder = new RequestEncoder(set, seed);
+        this.stop = stop;
+        try {
+            selector = connections > 1 ? Selector.open() : null;
+            for (int i = 0; i < connections; i++) {
+                WaitingClient client = new WaitingClient(target, encoder.mostBytes());
+                clients.add(client);
+                if (selector != null) {
+                    client.channel().configureBlocking(false);
+                    client.channel().register(selector, SelectionKey.OP_READ, client);
+                }
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Runs until so many requests are answered or so much time has passed, whichever is first. */
+    Result run(Mix mix, long most, long nanos) throws IOException {
+        random = new SplittableRandom(mix.seed());
+        delays = new Histogram(MAX_NANOS, DIGITS);
+        requests = 0;
+        missed = 0;
+        long start = System.nanoTime();
+        if (selector == null) {
+            single(mix, most, start + nanos);
+        } else {
+            many(selector, mix, most, start + nanos);
+        }
+        return new Result(requests, missed, System.nanoTime() - start, delays);
+    }
+
+    private void single(Mix mix, long most, long end) throws IOException {
+        WaitingClient client = clients.getFirst();
+        while (requests < most && (requests % LOOK_EVERY != 0 || !stop.isAsked() && System.nanoTime() < end)) {
+            put(mix, client.request());
+            client.send();
+            boolean whole = client.receive();
+            while (!whole) {
+                whole = client.receive();
+            }
+            answered(client);
+        }
+    }
+
+    private void many(Selector selector, Mix mix, long most, long end) throws IOException {
+        long sent = 0;
+        for (WaitingClient client : clients) {
+            put(mix, client.request());
+            client.send();
+            sent++;
+        }
+        while (requests < sent) {
+            if (selector.select(SILENCE_MILLIS) == 0) {
+                throw new IOException("no reply within " + SILENCE_MILLIS / 1000 + " s");
+            }
+            boolean going = !stop.isAsked() && System.nanoTime() < end;
+            for (SelectionKey key : selector.selectedKeys()) {
+                WaitingClient client = (WaitingClient) key.attachment();
+                if (client.receive()) {
+                    answered(client);
+                    if (going && sent < most) {
+                        put(mix, client.request());
+                        client.send();
+                        sent++;
+                    }
+                }
+            }
+            selector.selectedKeys().clear();
+        }
+    }
+
+    private void put(Mix mix, ByteBuffer into) {
+        long key = mix.keys().next(random);
+        if (random.nextInt(100) < mix.readPercent()) {
+            encoder.get(into, key);
+        } else {
+            encoder.set(into, key, random.nextLong());
+        }
+    }
+
+    private void answered(WaitingClient client) {
+        delays.recordValue(Math.min(MAX_NANOS, System.nanoTime() - client.sentNanos));
+        requests++;
+        missed += client.missed() ? 1 : 0;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (WaitingClient client : clients) {
+            client.close();
+        }
+        if (selector != null) {
+            selector.close();
+        }
+    }
+}
