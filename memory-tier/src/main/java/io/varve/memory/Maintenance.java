@@ -18,8 +18,11 @@ final class Maintenance {
     private static final long SLICE_NANOS = 200_000;
     private static final long EXPIRY_SHARE = 4;
     private static final int REHASH_BUCKETS = 64;
-    /** Without pressure a segment is worth cleaning when this share of it is dead... */
-    private static final double IDLE_DEAD_SHARE = 0.25;
+    /**
+     * Without pressure a segment is worth cleaning when this share of it is dead: then no more than two bytes are moved for
+     * one that is gained, and so for one that is written...
+     */
+    private static final double IDLE_DEAD_SHARE = 1.0 / 3;
     /** ... and free segments' pages go back to the system this long after they were freed. */
     private static final long TRIM_NANOS = TimeUnit.SECONDS.toNanos(1);
 

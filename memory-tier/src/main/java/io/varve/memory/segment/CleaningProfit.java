@@ -11,10 +11,11 @@ final class CleaningProfit {
 
     /**
      * @param liveBytes      bytes that live in the segment, at least 1
+     * @param extentBytes    how much of the segment is filled at most
      * @param lifetimeMillis the mean over its items; below a millisecond counts as one, so that utilization still decides
      */
-    static double of(CleanerPolicy policy, int liveBytes, int segmentBytes, double lifetimeMillis) {
-        double gain = (double) (segmentBytes - liveBytes) / liveBytes;
+    static double of(CleanerPolicy policy, int liveBytes, int extentBytes, double lifetimeMillis) {
+        double gain = (double) (extentBytes - liveBytes) / liveBytes;
         double lifetime = Math.max(1, lifetimeMillis);
         return switch (policy) {
             case GREEDY -> gain;
