@@ -119,6 +119,11 @@ public final class Batch implements RequestSink {
     }
 
     @Override
+    public void abandonRequest() {
+        argumentTotal = firstArguments[commandCount];
+    }
+
+    @Override
     public boolean isFull() {
         return commandCount == MAX_COMMANDS;
     }

@@ -204,6 +204,11 @@ public final class Invocation implements Arguments {
 
     /** Whether the bytes are an integer; {@link #longValue} then has it. */
     public boolean parseLong(long address, int length) {
+        long small = Numbers.smallNatural(address, length);
+        if (small >= 0) {
+            longValue = small;
+            return true;
+        }
         if (!Numbers.isLong(address, length)) {
             return false;
         }

@@ -19,6 +19,8 @@ public final class Numbers {
         }
     }
 
+    private static final int MOST_SMALL_DIGITS = 9;
+
     private Numbers() {}
 
     /**
@@ -54,6 +56,26 @@ public final class Numbers {
         long magnitude = magnitude(address + i, digits);
         // 19 digits reach 9.99e18: past Long.MAX_VALUE the sum has wrapped to a negative number.
         return magnitude >= 0 || negative && magnitude == Long.MIN_VALUE;
+    }
+
+    /** The value of one to nine digits in their canonical form, the most common numbers; -1 if the bytes are no such. */
+    public static long smallNatural(long address, int length) {
+        if (length <= 0 || length > MOST_SMALL_DIGITS) {
+            return -1;
+        }
+        int value = Memory.getByte(address) - '0';
+        // Of a single digit zero is fine, of several it leads.
+        if (value < (length == 1 ? 0 : 1) || value > 9) {
+            return -1;
+        }
+        for (int i = 1; i < length; i++) {
+            int digit = Memory.getByte(address + i) - '0';
+            if (digit < 0 || digit > 9) {
+                return -1;
+            }
+            value = value * 10 + digit;
+        }
+        return value;
     }
 
     /** The value of bytes for which {@link #isLong} holds. */

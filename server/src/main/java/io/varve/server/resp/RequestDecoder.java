@@ -112,6 +112,14 @@ public final class RequestDecoder {
     public int decode(long base, int from, int to, int maxBytes, RequestSink sink) {
         int start = from;
         while (error == null && missing == 0 && start < to && !sink.isFull() && start - from < maxBytes) {
+            if (!isInRequest()) {
+                int taken = ShortRequests.decode(base + start, to - start, maxBytes - (start - from),
+                        largeBulks.thresholdBytes(), sink);
+                if (taken > 0) {
+                    start += taken;
+                    continue;
+                }
+            }
             int end = request(base + start, to - start, sink);
             if (end == INCOMPLETE) {
                 break;

@@ -17,6 +17,9 @@ public interface RequestSink {
      */
     void endRequest(boolean refused);
 
+    /** Forgets the request that was begun, and its arguments, none of which was a run. */
+    void abandonRequest();
+
     /** Whether it takes no more requests. */
     boolean isFull();
 }

@@ -51,6 +51,11 @@ class RequestDecoderTest {
         }
 
         @Override
+        public void abandonRequest() {
+            current = new ArrayList<>();
+        }
+
+        @Override
         public boolean isFull() {
             return false;
         }
@@ -216,6 +221,58 @@ class RequestDecoderTest {
             List<List<String>> whole = decode(bytes, bytes.length);
             assertThat(decode(bytes, 1 + random.nextInt(7))).isEqualTo(whole);
             assertThat(HELD_RUNS.get()).isZero();
+        }
+    }
+
+    /** What is whole and short is found in one pass, and nothing of it in the other: both have to say the same. */
+    @Test
+    void requestsWithAFlawAreDecodedWholeAsByteByByte() {
+        long seed = System.nanoTime();
+        System.out.println("RequestDecoderTest seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        String[] flaws = {"*", "$", "\r", "\n", "0", "9", "-", "+", ":", "/", "\0", "\u00ff", " "};
+        for (int round = 0; round < 1500; round++) {
+            StringBuilder text = new StringBuilder();
+            for (int request = random.nextInt(1, 5); request > 0; request--) {
+                int arguments = random.nextInt(1, 12);
+                text.append('*').append(arguments).append("\r\n");
+                for (int i = 0; i < arguments; i++) {
+                    int length = random.nextInt(4) == 0 ? random.nextInt(0, 130) : random.nextInt(0, 12);
+                    text.append('$').append(length).append("\r\n").append("v".repeat(length)).append("\r\n");
+                }
+            }
+            for (int flaw = random.nextInt(3); flaw > 0; flaw--) {
+                int at = random.nextInt(text.length());
+                text.replace(at, at + random.nextInt(2), flaws[random.nextInt(flaws.length)]);
+            }
+            byte[] bytes = latin1(text.substring(0, text.length() - random.nextInt(3)));
+            assertThat(decode(bytes, bytes.length)).as("%s", text).isEqualTo(decode(bytes, 1));
+            assertThat(HELD_RUNS.get()).isZero();
+        }
+    }
+
+    @Test
+    void aLengthOfEveryNumberOfDigitsIsRead() {
+        for (int length : new int[] {0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 16_384, 16_385}) {
+            Feed feed = new Feed();
+            byte[] bytes = latin1("*2\r\n$4\r\nECHO\r\n$" + length + "\r\n" + "e".repeat(length) + "\r\n");
+            RequestDecoder decoder = new RequestDecoder(new LargeBulks() {
+                @Override
+                public int thresholdBytes() {
+                    return 1 << 20;
+                }
+
+                @Override
+                public @Nullable ValueRun open(int longestArgument, int bulkLength) {
+                    throw new AssertionError("none is large");
+                }
+            }, new ArgumentMemory(1 << 20), 1 << 24);
+            ByteBuf in = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes.length);
+            in.writeBytes(bytes);
+            int reached = decoder.decode(ReplyWriter.addressOf(in), 0, bytes.length, Integer.MAX_VALUE, feed.recorder);
+            in.release();
+            assertThat(reached).isEqualTo(bytes.length);
+            assertThat(feed.recorder.requests).containsExactly(List.of("ECHO", "e".repeat(length)));
         }
     }
 
