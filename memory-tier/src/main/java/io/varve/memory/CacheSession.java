@@ -95,7 +95,7 @@ public interface CacheSession {
     void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity, long expireAtMillis);
 
     /** {@link #put}, the bytes copied from {@code valueAddress}, and {@link #changed}. */
-    void set(Key key, Item item, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis);
+    void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis);
 
     /** Like {@link #set} for a value that arrived in a run: takes the caller's hold over, copies nothing. */
     void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis);

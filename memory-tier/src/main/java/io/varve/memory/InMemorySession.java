@@ -192,11 +192,9 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public void set(Key key, Item item, ItemType type, int encoding, long valueAddress, int valueLength,
-            long expireAtMillis) {
+    public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.put(key, item, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
-        Memory.copy(valueAddress, item.valueAddress(), valueLength);
+        shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 

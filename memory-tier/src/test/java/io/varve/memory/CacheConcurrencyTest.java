@@ -219,7 +219,7 @@ final class CacheConcurrencyTest {
             Memory.copy(bytes, 0, value, bytes.length);
             session.lock(key);
             try {
-                session.set(key, item, ItemType.STRING, 0, value, bytes.length, expireAtMillis);
+                session.set(key, ItemType.STRING, 0, value, bytes.length, expireAtMillis);
             } finally {
                 session.unlock(key);
             }

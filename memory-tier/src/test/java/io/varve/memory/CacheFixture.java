@@ -60,7 +60,7 @@ public final class CacheFixture implements AutoCloseable {
         Memory.copy(value, 0, valueBuffer, value.length);
         session.lock(key);
         try {
-            session.set(key, item, ItemType.STRING, 0, valueBuffer, value.length, expireAtMillis);
+            session.set(key, ItemType.STRING, 0, valueBuffer, value.length, expireAtMillis);
         } finally {
             session.unlock(key);
         }

@@ -157,7 +157,6 @@ final class CleanerRun {
         private final MemorySegment keyBytes;
         private final MemorySegment value;
         private final Key key = new Key();
-        private final Item item = new Item();
         private final double stepNanos = NANOS_PER_SECOND / load.writesPerSecond();
 
         Writer(Cache cache, BufferedWriter csv, MemorySegment keyBytes, MemorySegment value) {
@@ -180,7 +179,7 @@ final class CleanerRun {
                 session.bind(key, 0, keyBytes.address(), load.keyBytes());
                 session.lock(key);
                 try {
-                    session.set(key, item, ItemType.STRING, 0, value.address(), valueBytes, expireAtMillis);
+                    session.set(key, ItemType.STRING, 0, value.address(), valueBytes, expireAtMillis);
                 } finally {
                     session.unlock(key);
                 }

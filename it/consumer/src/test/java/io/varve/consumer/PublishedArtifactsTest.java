@@ -36,7 +36,7 @@ class PublishedArtifactsTest {
             session.bind(key, 0, name.address(), 5);
             session.lock(key);
             try {
-                session.set(key, item, ItemType.STRING, 0, value.address(), 19, Item.NEVER);
+                session.set(key, ItemType.STRING, 0, value.address(), 19, Item.NEVER);
                 assertTrue(session.find(key, item));
                 assertEquals(19, item.valueLength());
                 assertTrue(session.delete(key));

@@ -117,7 +117,7 @@ final class VarveCache implements ComparedCache {
             Memory.copy(value, 0, valueAddress, value.length);
             session.lock(key);
             try {
-                session.set(key, item, ItemType.STRING, 0, valueAddress, value.length, Item.NEVER);
+                session.set(key, ItemType.STRING, 0, valueAddress, value.length, Item.NEVER);
             } finally {
                 session.unlock(key);
             }

@@ -97,10 +97,8 @@ final class BucketExpiry extends Expiry {
     }
 
     @Override
-    void vacated(int cell) {
-        if (cell != overflowCell) {
-            buckets.vacate(cell);
-        }
+    long vacated(int cell) {
+        return cell == overflowCell ? 0 : buckets.vacate(cell);
     }
 
     @Override

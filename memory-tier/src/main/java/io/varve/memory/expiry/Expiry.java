@@ -109,10 +109,19 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     }
 
     /**
-     * Gives an item a new expiry time. Does not ask the memory budget: the number of entries stays.
+     * Whether an item's entry may stay where it is when the item gets that new expiry time: nothing is to be done then but
+     * to tell the item. An algorithm that looks again when the old time has come allows it for a later one.
+     */
+    public boolean mayStay(long oldExpireAtMillis, long newExpireAtMillis) {
+        return oldExpireAtMillis == newExpireAtMillis;
+    }
+
+    /**
+     * Gives an item a new expiry time, where {@link #mayStay} does not make that needless. Does not ask the memory budget:
+     * the number of entries stays.
      *
      * @param location         where the item is now
-     * @param oldExpireAtMillis the time that it was added or moved with last
+     * @param oldExpireAtMillis the item's time until now
      * @return the entry's id from now on
      * @throws CacheFullException if the system refuses memory; nothing is changed then
      */
@@ -123,9 +132,7 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
                 : "entry " + entry + " is not where expiry time " + oldExpireAtMillis + " belongs";
         // As if removed first (section 3.2): an item alone in its bucket does not stand in its own way.
         boolean alone = store.isAlone(entry);
-        if (alone) {
-            vacated(cell);
-        }
+        long held = alone ? vacated(cell) : 0;
         int target = cellFor(newExpireAtMillis, nowMillis);
         if (target == cell) {
             occupied(cell, newExpireAtMillis);
@@ -133,7 +140,7 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
             return entry;
         }
         if (alone) {
-            occupied(cell, oldExpireAtMillis);
+            occupied(cell, held);
         }
         int moved = store.addMoved(target, location);
         occupied(target, newExpireAtMillis);
@@ -228,8 +235,12 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     /** An entry was put into the cell. */
     abstract void occupied(int cell, long expireAtMillis);
 
-    /** The cell has lost its last entry. */
-    abstract void vacated(int cell);
+    /**
+     * The cell has lost its last entry.
+     *
+     * @return a moment of the time that it held
+     */
+    abstract long vacated(int cell);
 
     /** Whether an item of this expiry time may stand in the cell. */
     abstract boolean isAtHome(int cell, long expireAtMillis);

@@ -27,6 +27,12 @@ final class RandomExpiry extends Expiry {
         return rounds.run(nowMillis);
     }
 
+    /** Any: there is one cell. */
+    @Override
+    public boolean mayStay(long oldExpireAtMillis, long newExpireAtMillis) {
+        return true;
+    }
+
     @Override
     int cellFor(long expireAtMillis, long nowMillis) {
         return CELL;
@@ -38,8 +44,8 @@ final class RandomExpiry extends Expiry {
     }
 
     @Override
-    void vacated(int cell) {
-        // One cell for all times: there is nothing to note.
+    long vacated(int cell) {
+        return 0; // one cell for all times: there is nothing to note
     }
 
     @Override

@@ -90,10 +90,16 @@ final class TimeBuckets {
         }
     }
 
-    /** The cell has become empty: another time may take its bucket ({@code removeFromBucket}, section 3.2). */
-    void vacate(int cell) {
+    /**
+     * The cell has become empty: another time may take its bucket ({@code removeFromBucket}, section 3.2).
+     *
+     * @return a moment of the time that it held
+     */
+    long vacate(int cell) {
+        long time = times[cell - firstCell];
         times[cell - firstCell] = FREE;
         occupied--;
+        return time * widthMillis;
     }
 
     /** Checks that exactly the cells with entries have a time. */

@@ -26,8 +26,12 @@ import io.varve.memory.item.CacheFullException;
  *
  * <p>An item is put on the finest level whose ring reaches it. On a far level it is always put into a period that has
  * not begun. When the period begins, the cycle empties its bucket: each item falls to a finer level, or expires if the
- * cycle came late. So it moves at most once per level, and on level 0 it expires with its whole bucket, unread, within
- * BASE and a cycle of its time. Two times of one level never meet in a bucket while both lie within its reach.
+ * cycle came late. So it moves at most once per level, and on level 0 it expires with its whole bucket, within BASE and
+ * a cycle of its time. Two times of one level never meet in a bucket while both lie within its reach.
+ *
+ * <p>An item whose time is put off stays where it is. When the old time comes, the cycle reads the item, as it does to
+ * let it go, sees that it has longer, and puts it where it belongs. So a key that is written again and again with a TTL
+ * costs one placing for each TTL, not one for each write. A time that is brought forward moves the entry at once.
  *
  * <p>They do meet when cycles lag, or the clock has been set back: a bucket then holds a time that the ring, seen from
  * now, does not reach. An item that finds its bucket so taken tries the next coarser level, and, where that level's
@@ -83,6 +87,12 @@ final class WheelExpiry extends Expiry {
 
     int levelCount() {
         return levels.length;
+    }
+
+    /** A later time: the cycle meets the item at its old one, and sends it on. */
+    @Override
+    public boolean mayStay(long oldExpireAtMillis, long newExpireAtMillis) {
+        return newExpireAtMillis >= oldExpireAtMillis;
     }
 
     @Override
@@ -171,29 +181,15 @@ final class WheelExpiry extends Expiry {
     }
 
     /**
-     * Empties the bucket if its hour has come.
+     * Empties the bucket if its hour has come: on level 0 all of it is past, but for what got a later time since.
      *
      * @param ahead its time less that of now, in buckets
      */
     private CycleStatus emptyBucket(TimeBuckets ring, int bucket, long ahead, long nowMillis) {
         int cell = ring.cell(bucket);
-        if (level == 0 && ahead < 0) {
-            return expireAll(cell);
-        }
-        boolean begun = level > 0 && ahead <= 0;
+        boolean begun = level == 0 ? ahead < 0 : ahead <= 0;
         boolean beyondReach = ahead >= bucketsPerLevel;
         return begun || beyondReach ? sendOn(cell, nowMillis) : CycleStatus.DONE;
-    }
-
-    /** The whole bucket is past its time: no item is read to know it. */
-    private CycleStatus expireAll(int cell) {
-        while (!store.isEmpty(cell)) {
-            expireLast(cell);
-            if (slice.stepEndsSlice()) {
-                return CycleStatus.MORE;
-            }
-        }
-        return CycleStatus.DONE;
     }
 
     /** Sends each item of the cell to where it belongs now, or lets it go if it is past its time. */
@@ -238,10 +234,8 @@ final class WheelExpiry extends Expiry {
     }
 
     @Override
-    void vacated(int cell) {
-        if (isTimed(cell)) {
-            levels[cell / bucketsPerLevel].vacate(cell);
-        }
+    long vacated(int cell) {
+        return isTimed(cell) ? levels[cell / bucketsPerLevel].vacate(cell) : 0;
     }
 
     @Override
@@ -255,7 +249,7 @@ final class WheelExpiry extends Expiry {
             return true;
         }
         TimeBuckets ring = levels[cell / bucketsPerLevel];
-        return ring.time(cell % bucketsPerLevel) == ring.timeOf(expireAtMillis);
+        return ring.time(cell % bucketsPerLevel) <= ring.timeOf(expireAtMillis);
     }
 
     @Override

@@ -22,6 +22,9 @@ final class Segment {
      */
     static final long MAX_SUMMED_MILLIS = 1L << 43;
 
+    /** So many moments can be summed up as well. */
+    private static final int MOST_OVERWRITES = 1 << 20;
+
     private final int id;
     private SegmentState state = SegmentState.FREE;
     private @Nullable Segments owner;
@@ -35,6 +38,9 @@ final class Segment {
     private long expireAtSum;
     private int lastingItems;
     private long writtenAtSum;
+    /** Overwrites in place that {@link #writtenAtSum} does not know of yet: each takes a division. */
+    private int overwrites;
+    private long overwrittenAtSum;
     private long lastAppendMillis;
     private long sealOrder;
     /** Whether it was sealed before it was full, so that what is unused of it is worth gaining. */
@@ -186,6 +192,8 @@ final class Segment {
         expireAtSum = 0;
         lastingItems = 0;
         writtenAtSum = 0;
+        overwrites = 0;
+        overwrittenAtSum = 0;
     }
 
     /** An item is placed at the end: it lives from now on, so that nothing frees the segment before it is written. */
@@ -228,6 +236,29 @@ final class Segment {
         }
     }
 
+    /** An expiring item has another time. */
+    void expiryMoved(long oldMillis, long newMillis) {
+        expireAtSum += Math.min(newMillis, MAX_SUMMED_MILLIS) - Math.min(oldMillis, MAX_SUMMED_MILLIS);
+    }
+
+    /** One of the items without an expiry time was written anew in place: the mean goes, and now comes. */
+    void overwritten(long nowMillis) {
+        overwrittenAtSum += nowMillis;
+        if (++overwrites == MOST_OVERWRITES) {
+            settleOverwrites();
+        }
+    }
+
+    /** After k overwrites of n items a share (1-1/n)^k of the old mean is left; the rest was written when they were. */
+    private void settleOverwrites() {
+        double left = Math.pow(1 - 1.0 / lastingItems, overwrites);
+        double mean = left * ((double) writtenAtSum / lastingItems)
+                + (1 - left) * ((double) overwrittenAtSum / overwrites);
+        writtenAtSum = Math.round(mean * lastingItems);
+        overwrites = 0;
+        overwrittenAtSum = 0;
+    }
+
     /** An item's own write time is not stored: the mean goes. */
     void removeLifetime(long expireAtMillis) {
         if (expireAtMillis == Item.NEVER) {
@@ -243,7 +274,13 @@ final class Segment {
 
     /** When the items without an expiry time were written, on the mean; 0 if there is none. */
     long meanWrittenAtMillis() {
-        return lastingItems == 0 ? 0 : writtenAtSum / lastingItems;
+        if (lastingItems == 0) {
+            return 0;
+        }
+        if (overwrites > 0) {
+            settleOverwrites();
+        }
+        return writtenAtSum / lastingItems;
     }
 
     /**

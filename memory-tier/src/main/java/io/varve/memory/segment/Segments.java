@@ -283,6 +283,10 @@ public final class Segments {
             return;
         }
         Segment segment = ownedSegment(location);
+        if (oldMillis != Item.NEVER && newMillis != Item.NEVER) {
+            segment.expiryMoved(oldMillis, newMillis);
+            return;
+        }
         segment.removeLifetime(oldMillis);
         segment.addLifetime(newMillis, segment.lastingItems() == 0 ? nowMillis : segment.meanWrittenAtMillis());
     }
@@ -292,9 +296,7 @@ public final class Segments {
         if (Location.isLarge(location)) {
             return;
         }
-        Segment segment = ownedSegment(location);
-        segment.removeLifetime(Item.NEVER);
-        segment.addLifetime(Item.NEVER, nowMillis);
+        ownedSegment(location).overwritten(nowMillis);
     }
 
     /** When the items of a segment that have no expiry time were written, on the mean; 0 if it has none such. */

@@ -187,6 +187,19 @@ public final class Shard {
      */
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis, long nowMillis) {
+        long location = place(key, type, encoding, valueLength, capacity, expireAtMillis, nowMillis);
+        look(item, location, items.address(location));
+    }
+
+    /** {@link #put}, and the value's bytes. */
+    public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
+            long nowMillis) {
+        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
+        Memory.copy(valueAddress, ItemLayout.valueAddress(items.address(location)), valueLength);
+    }
+
+    private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAtMillis,
+            long nowMillis) {
         long location = locate(key, nowMillis);
         long address = location == Index.NONE ? 0 : items.address(location);
         long expireAt = expireAtMillis == KEEP
@@ -194,14 +207,13 @@ public final class Shard {
                 : Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
         if (location != Index.NONE && items.fitsInPlace(location, address, valueLength, expireAt)) {
             items.rewrite(location, address, type, encoding, valueLength, expireAt, nowMillis);
-            look(item, location, address);
-            return;
+            return location;
         }
         int access = AccessBits.initial(context.evictionPolicy, nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
                 valueLength, capacity, expireAt, access, nowMillis);
         items.link(key, location, made, expireAt, nowMillis);
-        look(item, made, items.address(made));
+        return made;
     }
 
     /** {@link #put} for a value that is already in a run, whose hold passes to the item. */

@@ -175,6 +175,16 @@ final class ShardItems {
     void link(Key key, long found, long made, long expireAt, long nowMillis) {
         int physical = context.databases.physical(key.database());
         long address = address(made);
+        if (found != Index.NONE && expireAt != Item.NEVER) {
+            long foundAddress = address(found);
+            long old = ItemLayout.expireAtMillis(foundAddress);
+            if (old != Item.NEVER && expiry.mayStay(old, expireAt)) {
+                takeEntryOver(foundAddress, made, address);
+                index(physical).replaceFound(made);
+                discard(found, foundAddress);
+                return;
+            }
+        }
         boolean entered = false;
         try {
             if (expireAt != Item.NEVER) {
@@ -204,6 +214,12 @@ final class ShardItems {
         }
     }
 
+    private void takeEntryOver(long oldAddress, long made, long address) {
+        int entry = ItemLayout.expiryEntry(oldAddress);
+        ItemLayout.expiryEntry(address, entry);
+        expiry.relocate(entry, made);
+    }
+
     void insert(Index index, long hash, long location) {
         index.insert(hash, location);
         long refused = index.takeRefusedBytes();
@@ -220,9 +236,7 @@ final class ShardItems {
         boolean replaced = index(ItemLayout.database(address)).replace(key.hash(), old, made);
         assert replaced : "the index has lost " + old;
         if (ItemLayout.expireAtMillis(oldAddress) != Item.NEVER) {
-            int entry = ItemLayout.expiryEntry(oldAddress);
-            ItemLayout.expiryEntry(address, entry);
-            expiry.relocate(entry, made);
+            takeEntryOver(oldAddress, made, address);
         }
         discard(old, oldAddress);
     }
@@ -274,7 +288,7 @@ final class ShardItems {
         } else if (expireAt == Item.NEVER) {
             expiry.remove(ItemLayout.expiryEntry(address), old);
             expiringItems[physical]--;
-        } else {
+        } else if (!expiry.mayStay(old, expireAt)) {
             ItemLayout.expiryEntry(address,
                     expiry.move(ItemLayout.expiryEntry(address), location, old, expireAt, nowMillis));
         }

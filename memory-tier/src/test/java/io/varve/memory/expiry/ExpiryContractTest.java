@@ -192,8 +192,8 @@ abstract class ExpiryContractTest {
         FakeItems items = items();
         items.set(1, START_MILLIS + 1000);
         items.set(2, START_MILLIS + 90_000);
-        int entry = items.entryOf(1);
-        items.expiry.relocate(entry, 2);
+        int entry = items.entryOf(2);
+        items.expiry.relocate(entry, 1);
         List<String> problems = new ArrayList<>();
         items.expiry.checkIntegrity(problems::add);
         assertEquals(faultsSeenForAStrayEntry(), problems.size(), problems.toString());

@@ -67,7 +67,9 @@ final class FakeItems implements ExpiryOwner, Ticker {
             fresh.entry = expiry.add(location, expireAtMillis, nowMillis);
             items.put(location, fresh);
         } else {
-            item.entry = expiry.move(item.entry, location, item.expireAtMillis, expireAtMillis, nowMillis);
+            if (!expiry.mayStay(item.expireAtMillis, expireAtMillis)) {
+                item.entry = expiry.move(item.entry, location, item.expireAtMillis, expireAtMillis, nowMillis);
+            }
             item.expireAtMillis = expireAtMillis;
         }
         assertTrue(entryOf(location) >= 0, "an entry id is not negative");

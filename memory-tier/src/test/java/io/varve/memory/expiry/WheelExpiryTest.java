@@ -60,7 +60,7 @@ class WheelExpiryTest extends ExpiryContractTest {
         }
         assertEquals("1", levelOf(items, 0, 4));
         refuses[0] = true;
-        assertThrows(CacheFullException.class, () -> items.set(0, 70_000));
+        assertThrows(CacheFullException.class, () -> items.set(0, 24_000));
         items.check("refused a new time");
         items.nowMillis = 28_500;
         items.cycle();
@@ -78,6 +78,47 @@ class WheelExpiryTest extends ExpiryContractTest {
     private static String levelOf(FakeItems items, long location, int buckets) {
         int level = items.expiry.store.cellOf(items.entryOf(location)) / buckets;
         return level < ((WheelExpiry) items.expiry).levelCount() ? Integer.toString(level) : "waiting";
+    }
+
+    @Test
+    void aTimeThatIsPutOffCostsAPlacingWhenTheOldOneComes() {
+        FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4);
+        items.nowMillis = 21_000;
+        items.set(1, 22_500);
+        items.set(2, 22_600);
+        int entry = items.entryOf(1);
+        for (long millis = 22_500; millis <= 26_500; millis += 100) {
+            items.set(1, millis);
+            assertEquals(entry, items.entryOf(1), "the write leaves the entry where it is");
+        }
+        items.check("after the writes");
+        items.nowMillis = 23_000;
+        items.cycle();
+        items.check("when the old time has come");
+        assertTrue(items.has(1));
+        assertFalse(items.has(2));
+        items.nowMillis = 26_400;
+        items.cycle();
+        assertTrue(items.has(1));
+        items.nowMillis = 27_000;
+        items.cycle();
+        assertFalse(items.has(1));
+    }
+
+    @Test
+    void aTimeThatIsBroughtForwardAfterItWasPutOffMovesAtOnce() {
+        FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4);
+        items.nowMillis = 21_000;
+        items.set(1, 23_500);
+        items.set(1, 80_000);
+        items.set(1, 24_500);
+        items.check("in a bucket of its own");
+        items.set(1, 22_500);
+        items.check("brought forward once more");
+        items.nowMillis = 23_000;
+        items.cycle();
+        assertFalse(items.has(1));
+        items.check("gone");
     }
 
     /** With the clock going forward and a cycle every BASE, each is gone a BASE after its time, after few moves. */

@@ -78,6 +78,24 @@ class SegmentsTest {
     }
 
     @Test
+    void overwritesBringTheMeanTowardsNow() {
+        Segment segment = new Segment(0);
+        for (int i = 0; i < 1000; i++) {
+            segment.addLifetime(Item.NEVER, NOW - 100_000);
+        }
+        double exact = NOW - 100_000;
+        for (int i = 0; i < 700; i++) {
+            segment.overwritten(NOW);
+            exact += (NOW - exact) / 1000;
+        }
+        assertThat((double) segment.meanWrittenAtMillis()).isCloseTo(exact, org.assertj.core.data.Offset.offset(10.0));
+        Segment single = new Segment(1);
+        single.addLifetime(Item.NEVER, NOW - 5000);
+        single.overwritten(NOW - 1000);
+        assertThat(single.meanWrittenAtMillis()).as("of one item only the last write counts").isEqualTo(NOW - 1000);
+    }
+
+    @Test
     void sumsOfTheLatestExpiryTimesDoNotOverflow() {
         Segment segment = new Segment(0);
         int items = SegmentSizing.MAX_BYTES / ItemLayout.size(0, 0, true);

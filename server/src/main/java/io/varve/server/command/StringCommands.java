@@ -98,7 +98,7 @@ public final class StringCommands {
     }
 
     private static void set(Invocation call) {
-        int options = options(call, 3, NX | XX | GET | KEEPTTL | TIMES);
+        int options = call.argumentCount() == 3 ? 0 : options(call, 3, NX | XX | GET | KEEPTTL | TIMES);
         if (options == INVALID) {
             return;
         }
@@ -182,6 +182,9 @@ public final class StringCommands {
 
     /** Where the time of the last EX, PX, EXAT or PXAT is. */
     private static int timeArgument(Invocation call, int from) {
+        if (call.argumentCount() == from + 2) {
+            return from + 1;
+        }
         int found = 0;
         for (int i = from; i < call.argumentCount(); i++) {
             if ((option(call, i) & TIMES) != 0) {
@@ -266,7 +269,7 @@ public final class StringCommands {
         }
         ValueRun run = call.takeRun(argument);
         if (run == null) {
-            session.set(key, call.item(), ItemType.STRING, Encodings.STRING_BY_CONTENT,
+            session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT,
                     call.argumentAddress(argument), call.argumentLength(argument), expireAtMillis);
         } else {
             session.putRun(key, call.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);

@@ -76,7 +76,7 @@ final class StringEditCommands {
             return;
         }
         if (found == Found.MISSING) {
-            session.set(key, item, ItemType.STRING, Encodings.STRING_BY_CONTENT, call.argumentAddress(2), added,
+            session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT, call.argumentAddress(2), added,
                     Item.NEVER);
             call.reply().integer(added);
             return;
@@ -234,7 +234,7 @@ final class StringEditCommands {
             int length) {
         CacheSession session = call.session();
         if (found == Found.MISSING) {
-            session.set(key, item, ItemType.STRING, encoding, text, length, Item.NEVER);
+            session.set(key, ItemType.STRING, encoding, text, length, Item.NEVER);
             return;
         }
         session.resize(key, item, encoding, length, length);
