@@ -118,7 +118,7 @@ final class Matrix {
             Runner runner = new Runner(plan, new Targets(home), files, progress, stop);
             List<Thread> lanes = new ArrayList<>();
             for (int lane = 0; lane < atOnce; lane++) {
-                Pinning oneEach = Pinning.oneCoreEach(cores);
+                Pinning oneEach = Pinning.oneCoreEach(cores, plan.mostEventLoops());
                 Pinning ofLane = Pinning.ofLane(lane, cores);
                 lanes.add(Thread.ofPlatform().name("lane-" + lane).start(() -> {
                     try {

@@ -96,7 +96,12 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param allocator shared libraries, of which the first that is found takes malloc's place; null for the server's own
      */
     public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about,
-            @Nullable String jvm, @Nullable String allocator) {}
+            @Nullable String jvm, @Nullable String allocator) {
+        /** How many event loops it asks its server for; 1 where it does not say. */
+        public int eventLoops() {
+            return Integer.parseInt(settings.getOrDefault("io-threads", "1"));
+        }
+    }
 
     /** What kind of server. */
     public enum Server {

@@ -184,6 +184,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 : Optional.empty();
     }
 
+    /** The most event loops that a configuration asks its server for; 1 where it does not say. */
+    public int mostEventLoops() {
+        return configurations.values().stream().mapToInt(Configuration::eventLoops).max().orElse(1);
+    }
+
     /** The servers' limit, in redis.conf syntax. */
     public String maxmemory() {
         String own = scale.maxmemory();

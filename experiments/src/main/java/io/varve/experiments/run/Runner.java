@@ -71,8 +71,12 @@ public final class Runner {
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
         return plan.kind(run) == Kind.CLEANER
                 ? new NoServer()
-                : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run), pinning.server(), directory,
-                        plan.kind(run) == Kind.LATENCY);
+                : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run),
+                        serverCores(configuration, pinning), directory, plan.kind(run) == Kind.LATENCY);
+    }
+
+    private static String serverCores(Configuration configuration, Pinning pinning) {
+        return pinning.serverCores(configuration.eventLoops(), Runtime.getRuntime().availableProcessors());
     }
 
     private static void clear(Path directory) throws IOException {
@@ -155,7 +159,7 @@ public final class Runner {
         Configuration configuration = Objects.requireNonNull(plan.configurations().get(rival.get()));
         Path directory = Files.createDirectories(context.directory.resolve(rival.get()));
         try (Target target = targets.open(configuration, false, plan.maxmemory(context.run),
-                context.pinning.server(), directory, false)) {
+                serverCores(configuration, context.pinning), directory, false)) {
             context.load.put("rival", target.startedBy());
             turns.measure(target);
         }

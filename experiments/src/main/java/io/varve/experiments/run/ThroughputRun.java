@@ -85,7 +85,9 @@ final class ThroughputRun {
         context.load.put("keys", String.valueOf(keys));
         context.load.put("repetitions", String.valueOf(size.repetitions()));
         context.load.put("seconds", String.valueOf(size.seconds()));
-        context.load.put("server-cores", context.pinning.server().isEmpty() ? "not pinned" : context.pinning.server());
+        String cores = context.pinning.serverCores(
+                context.plan.configuration(context.run).eventLoops(), Runtime.getRuntime().availableProcessors());
+        context.load.put("server-cores", cores.isEmpty() ? "not pinned" : cores);
         context.load.put("generator-cores", context.pinning.load().isEmpty() ? "not pinned" : context.pinning.load());
     }
 

@@ -41,13 +41,30 @@ public record Pinning(String server, String load) {
         return new Pinning(first + "-" + (first + 1), first + 2 + "-" + (first + 3));
     }
 
-    /** One core for the server and one for the load, whatever the machine has. */
-    public static Pinning oneCoreEach(int cores) {
+    /**
+     * One core for each event loop of the server and one for the load; on a machine with fewer cores the load shares the
+     * last one.
+     */
+    public static Pinning oneCoreEach(int cores, int loops) {
         if (cores < 2 || !tasksetWorks()) {
             return NONE;
         }
         // Siblings are numbered 0-1, 2-3 or 0-n/2: from four cores on, 1 and 2 are siblings in neither.
-        return cores < CORES_PER_RUN ? new Pinning("0", "1") : new Pinning("1", "2");
+        int server = cores < CORES_PER_RUN ? 0 : 1;
+        return new Pinning(String.valueOf(server), String.valueOf(Math.min(server + loops, cores - 1)));
+    }
+
+    /**
+     * The cores of a server with so many event loops, one for each, when it was given one: those that follow, and on a
+     * machine that has no more the load's core with them.
+     */
+    public String serverCores(int loops, int machine) {
+        if (loops <= 1 || server.isEmpty() || server.contains("-")) {
+            return server;
+        }
+        int first = Integer.parseInt(server);
+        int last = Math.min(first + loops, machine) - 1;
+        return last == first ? server : first + "-" + last;
     }
 
     private static boolean tasksetWorks() {

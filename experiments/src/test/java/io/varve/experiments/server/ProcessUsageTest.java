@@ -26,12 +26,25 @@ final class ProcessUsageTest {
     @Test
     void oneCoreEachNeverSharesACore() {
         for (int cores : new int[] {1, 2, 3, 4, 16}) {
-            Pinning pinning = Pinning.oneCoreEach(cores);
+            Pinning pinning = Pinning.oneCoreEach(cores, 1);
             assertThat(pinning.server().isEmpty()).isEqualTo(pinning.load().isEmpty());
             assertThat(pinning.server()).doesNotContain("-", ",");
             if (!pinning.server().isEmpty()) {
                 assertThat(pinning.server()).isNotEqualTo(pinning.load());
             }
+        }
+    }
+
+    @Test
+    void eventLoopsGetTheCoresThatFollowAndTheLoadTheNext() {
+        assertThat(new Pinning("0", "1").serverCores(1, 2)).isEqualTo("0");
+        assertThat(new Pinning("0", "1").serverCores(2, 2)).isEqualTo("0-1");
+        assertThat(new Pinning("1", "5").serverCores(4, 16)).isEqualTo("1-4");
+        assertThat(new Pinning("1", "3").serverCores(8, 4)).isEqualTo("1-3");
+        assertThat(Pinning.NONE.serverCores(2, 2)).isEmpty();
+        Pinning four = Pinning.oneCoreEach(16, 4);
+        if (!four.server().isEmpty()) {
+            assertThat(four).isEqualTo(new Pinning("1", "5"));
         }
     }
 }
