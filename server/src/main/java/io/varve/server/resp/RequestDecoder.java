@@ -117,6 +117,8 @@ public final class RequestDecoder {
                         largeBulks.thresholdBytes(), sink);
                 if (taken > 0) {
                     start += taken;
+                    // The first of them may have come in pieces, the last of which made it short.
+                    scanned = 0;
                     continue;
                 }
             }

@@ -251,6 +251,19 @@ class RequestDecoderTest {
         }
     }
 
+    /** How far the search for a line's end has come is of one request, whichever way it is found. */
+    @Test
+    void aShortRequestThatCameInPiecesLeavesNothingToTheInlineOneBehindIt() {
+        byte[] bytes = latin1("*1\r\n$4\r\nPING\r\nX\nECHO y\r\n");
+        for (int split = 0; split <= bytes.length; split++) {
+            Feed feed = new Feed();
+            feed.piece(bytes, 0, split);
+            feed.piece(bytes, split, bytes.length);
+            assertThat(feed.recorder.requests).as("split at %d", split)
+                    .isEqualTo(List.of(List.of("PING"), List.of("X"), List.of("ECHO", "y")));
+        }
+    }
+
     @Test
     void aLengthOfEveryNumberOfDigitsIsRead() {
         for (int length : new int[] {0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 16_384, 16_385}) {
