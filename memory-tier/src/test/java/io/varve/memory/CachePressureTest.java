@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -101,6 +102,29 @@ final class CachePressureTest {
                 write(fixture, i, MIB, Item.NEVER);
             }
             assertThat(fixture.cache.stats().evicted()).isGreaterThan(290);
+        }
+    }
+
+    /** The index of many small items takes as much as the new limit or more, and a smaller table needs room beside it. */
+    @ParameterizedTest
+    @ValueSource(doubles = {0.3, 0.9, 1.02, 1.2})
+    void aLimitThatTheIndexOfWhatIsHeldTakesAloneIsReached(double share) {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_RANDOM, 32 * MIB)) {
+            for (int i = 0; i < 400_000; i++) {
+                write(fixture, i, 1, Item.NEVER);
+            }
+            long indexBytes = fixture.cache.stats().indexBytes();
+            assertThat(indexBytes).isGreaterThanOrEqualTo(4 * MIB);
+            long limit = (long) (indexBytes * share);
+            fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(limit));
+            fixture.maintainFully();
+            for (int i = 0; i < 20_000; i++) {
+                write(fixture, i, 1, Item.NEVER);
+            }
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().items()).isGreaterThan(10_000);
+            assertThat(fixture.cache.stats().usedBytes()).isLessThanOrEqualTo(limit);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 
@@ -327,6 +351,22 @@ final class CachePressureTest {
             assertThat(sizes).hasSizeGreaterThan(2);
             assertThat(fixture.cache.size(0)).as("what has no TTL, and the key written between").isEqualTo(6251);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** Shards that have little to do each would else make up one long piece of work. */
+    @Test
+    void maintenanceLetsOthersGoFirstBetweenTheShardsOfACycle() {
+        try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 4 * MIB)) {
+            for (int i = 0; i < 100; i++) {
+                write(fixture, i, 100, ticker.wallMillis() + 1000);
+            }
+            fixture.maintainFully();
+            ticker.advanceMillis(5000);
+            List<Long> sizes = new ArrayList<>();
+            fixture.cache.maintain(() -> sizes.add(fixture.cache.size(0)));
+            assertThat(sizes.getFirst()).as("when the first of two shards is done").isBetween(1L, 99L);
+            assertThat(fixture.cache.size(0)).isZero();
         }
     }
 

@@ -68,7 +68,7 @@ public final class Index {
         this.regions = regions;
         this.budget = budget;
         this.growLoad = growLoad;
-        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, verifier, regions, budget, growLoad);
+        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, verifier, regions, budget, growLoad, true);
         if (first == null) {
             throw CacheFullException.INSTANCE;
         }
@@ -493,7 +493,7 @@ public final class Index {
     }
 
     private boolean startRehash(long buckets) {
-        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad);
+        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad, !mayExceed(buckets));
         if (opened == null) {
             refused(buckets << IndexBucketLayout.BUCKET_SHIFT);
             return false;
@@ -501,6 +501,15 @@ public final class Index {
         rehashAt = 0;
         target = opened;
         return true;
+    }
+
+    /**
+     * Whether a table may be opened whatever the budget says: a smaller one, for which the larger comes back, where no one
+     * else can make room for it. A limit that was lowered to what the tables take would else never be reached: everybody is
+     * evicted, and the tables stay as large as they are.
+     */
+    private boolean mayExceed(long buckets) {
+        return buckets < current.buckets() && (budget.leftBytes() < 0 || current.isSparse());
     }
 
     /** What the system refuses although the budget has room for it is not to be had by making room. */

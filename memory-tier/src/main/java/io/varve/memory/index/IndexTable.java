@@ -24,6 +24,8 @@ final class IndexTable {
     private static final int[] PROBES = {1, 4, 9, 16, 25};
     /** Overflow counts towards the load up to this share of the slots, so that chosen keys cannot make it grow. */
     private static final int OVERFLOW_SHARE = 32;
+    /** Of the load below which a table shrinks. */
+    private static final int SPARSE_PART = 4;
 
     final long address;
     final long mask;
@@ -47,11 +49,17 @@ final class IndexTable {
         this.shrinkBelow = buckets <= MIN_BUCKETS ? 0 : growAt / 4;
     }
 
-    /** A table of a power of two of buckets, all empty; null if its memory is refused. */
+    /**
+     * A table of a power of two of buckets, all empty; null if its memory is refused.
+     *
+     * @param ask whether the budget may refuse it
+     */
     static @Nullable IndexTable open(long buckets, KeyVerifier verifier, Regions regions, MemoryBudget budget,
-            double growLoad) {
+            double growLoad, boolean ask) {
         long bytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
-        if (!budget.tryCharge(bytes)) {
+        if (!ask) {
+            budget.charge(bytes);
+        } else if (!budget.tryCharge(bytes)) {
             return null;
         }
         long address = regions.allocate(bytes);
@@ -96,6 +104,11 @@ final class IndexTable {
 
     boolean shrinkDue() {
         return load() < shrinkBelow;
+    }
+
+    /** So empty that the table should have shrunk long ago, had it been given the memory to do so. */
+    boolean isSparse() {
+        return load() < shrinkBelow / SPARSE_PART;
     }
 
     private long load() {
