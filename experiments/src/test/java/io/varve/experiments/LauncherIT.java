@@ -118,9 +118,15 @@ final class LauncherIT {
 
     /** Starts it on a free port, asks it something, ends it. @return all that it printed */
     private static String served(Path home) throws IOException, InterruptedException {
+        return served(home, Map.of());
+    }
+
+    private static String served(Path home, Map<String, String> environment)
+            throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(home.resolve("varve").toString(), "serve", "--port", "0",
                 "--maxmemory", "64mb").redirectErrorStream(true);
         builder.environment().put("VARVE_NO_BUILD", "1");
+        builder.environment().putAll(environment);
         Process process = builder.start();
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
             StringBuilder printed = new StringBuilder();
@@ -157,6 +163,18 @@ final class LauncherIT {
         Files.copy(state.resolve("server.classpath"), state.resolve("start.classpath"));
         Files.writeString(state.resolve("server.aot"), "this is no cache");
         assertThat(served(home)).doesNotContain("aot", "AOT", "archive");
+    }
+
+    /** The JVM refuses to start with two caches, whoever asks for the other. */
+    @ParameterizedTest
+    @ValueSource(strings = {"VARVE_JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"})
+    void aStartCacheGivesWayToOptionsThatItDoesNotStandBeside(String variable)
+            throws IOException, InterruptedException {
+        Path home = built();
+        Path state = home.resolve("target/launcher");
+        Files.copy(state.resolve("server.classpath"), state.resolve("start.classpath"));
+        Files.writeString(state.resolve("server.aot"), "this is no cache");
+        served(home, Map.of(variable, "-Xshare:off"));
     }
 
     @Test
