@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.Experiment.Size;
@@ -204,7 +205,9 @@ final class LatencyRun {
     }
 
     private void pauses(ServerInfo after, long endMillis) throws IOException {
-        context.measured.put(LatencyText.HICCUP, after.number("hiccup_max_us").orElse(-1) / MILLI);
+        // A server that does not tell has not passed.
+        OptionalLong hiccup = after.number("hiccup_max_us");
+        context.measured.put(LatencyText.HICCUP, hiccup.isPresent() ? hiccup.getAsLong() / MILLI : Double.NaN);
         context.measured.put("hiccups_over_1_ms", after.number("hiccups_over_1_ms").orElse(-1));
         Optional<Path> log = context.target.pauseLog();
         if (log.isPresent()) {
