@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import java.util.List;
+
 /**
  * Counters and sizes at one moment; sums over shards. Immutable.
  *
@@ -17,8 +19,8 @@ package io.varve.memory;
  * @param indexLoadFactor       slots used over slots
  * @param rehashing             whether any index is between two tables
  * @param expiryBytes           time buckets and their entries
- * @param items                 items of all databases
- * @param expiringItems         items with an expiry time
+ * @param databases             by logical database
+ * @param expiredUnreclaimed    items past their time and not reclaimed, as maintenance counted them last
  * @param hits                  finds that found
  * @param misses                finds that did not
  * @param expired               items that went by time
@@ -33,6 +35,34 @@ package io.varve.memory;
  */
 public record CacheStats(long maxMemoryBytes, long poolBytes, long usedBytes, long datasetBytes, long liveBytes,
         long deadBytes, long reservedBytes, int segmentSizeBytes, long segmentsInUse, long segmentsFree,
-        long indexBytes, double indexLoadFactor, boolean rehashing, long expiryBytes, long items, long expiringItems,
-        long hits, long misses, long expired, long evicted, long expireCyclesLimited, long segmentsCleaned,
-        long segmentsFreedWhole, long bytesMoved, long bytesReclaimed, double reclaimCost, long bytesWritten) {}
+        long indexBytes, double indexLoadFactor, boolean rehashing, long expiryBytes,
+        List<Database> databases, long expiredUnreclaimed, long hits, long misses, long expired, long evicted,
+        long expireCyclesLimited, long segmentsCleaned,
+        long segmentsFreedWhole, long bytesMoved, long bytesReclaimed, double reclaimCost, long bytesWritten) {
+    /**
+     * One logical database. Immutable.
+     *
+     * @param items            its items, expired but unreclaimed ones included
+     * @param expiringItems    those with an expiry time
+     * @param averageTtlMillis the mean of their remaining lifetimes, ms, as maintenance sampled it last; 0 if there are none
+     */
+    public record Database(long items, long expiringItems, long averageTtlMillis) {}
+
+    /** Items of all databases. */
+    public long items() {
+        long sum = 0;
+        for (Database database : databases) {
+            sum += database.items;
+        }
+        return sum;
+    }
+
+    /** Items of all databases that have an expiry time. */
+    public long expiringItems() {
+        long sum = 0;
+        for (Database database : databases) {
+            sum += database.expiringItems;
+        }
+        return sum;
+    }
+}

@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
@@ -32,7 +33,8 @@ final class InMemoryCache implements Cache {
     private static final int LARGE_BYTES = 64 << 10;
     private static final int LARGE_PART_OF_SEGMENT = 4;
     private static final int SHARDS_PER_CORE = 4;
-    private static final int AVERAGE_TTL_SAMPLES = 16;
+    /** A shard's lock is held no longer when items are counted for whoever asks. */
+    private static final long COUNT_SLICE_NANOS = 50_000;
     /** Address space is reserved for maxmemory to be raised to so many times its value at start. */
     private static final long SPARE_FACTOR = 2;
     private static final long LEAST_SPARE_BYTES = 1L << 30;
@@ -40,6 +42,7 @@ final class InMemoryCache implements Cache {
     private final ShardContext context;
     private final Shard[] shards;
     private final ShardRouter router;
+    private final Census census;
     private final Maintenance maintenance;
     private final Room room;
     private final Reclaimer reclaimer;
@@ -55,7 +58,8 @@ final class InMemoryCache implements Cache {
         this.router = new ShardRouter(shards.length);
         this.reclaimer = new Reclaimer(context, shards);
         this.room = new Room(context, shards, reclaimer);
-        this.maintenance = new Maintenance(context, shards, room, reclaimer, config);
+        this.census = new Census(shards, config.databases(), config.ticker());
+        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, config);
     }
 
     static InMemoryCache open(CacheConfig asked) {
@@ -183,26 +187,6 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
-    public long averageTtlMillis(int database) {
-        long now = config.ticker().wallMillis();
-        long weighted = 0;
-        long weights = 0;
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                long mean = shard.averageTtlMillis(database, now, AVERAGE_TTL_SAMPLES);
-                if (mean > 0) {
-                    weighted += mean * shard.expiringSize(database);
-                    weights += shard.expiringSize(database);
-                }
-            } finally {
-                shard.unlock();
-            }
-        }
-        return weights == 0 ? 0 : weighted / weights;
-    }
-
-    @Override
     public void flush(int database) {
         while (!underAllLocks(() -> context.databases().detach(database))) {
             // More flushes in flight than physical databases: this one helps to finish the others.
@@ -274,21 +258,25 @@ final class InMemoryCache implements Cache {
     @Override
     public long countExpiredUnreclaimed() {
         long now = config.ticker().wallMillis();
-        long count = 0;
+        DueCount count = new DueCount();
         for (Shard shard : shards) {
-            shard.lock();
-            try {
-                count += shard.countExpired(now);
-            } finally {
-                shard.unlock();
+            boolean all = false;
+            while (!all) {
+                shard.lock();
+                try {
+                    all = shard.countExpired(count, now, config.ticker().nanoTime() + COUNT_SLICE_NANOS);
+                } finally {
+                    shard.unlock();
+                }
             }
+            count.nextStore();
         }
-        return count;
+        return count.items();
     }
 
     @Override
     public CacheStats stats() {
-        ShardTotals totals = new ShardTotals();
+        ShardTotals totals = new ShardTotals(config.databases());
         for (Shard shard : shards) {
             shard.lock();
             try {
@@ -298,15 +286,27 @@ final class InMemoryCache implements Cache {
             }
         }
         SegmentPool pool = context.pool();
+        Census.Figures counted = census.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
                 totals.usedBytes + totals.indexBytes + totals.expiryBytes, totals.datasetBytes, totals.liveBytes,
                 totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
-                totals.indexBytes, load, totals.rehashing, totals.expiryBytes, totals.items, totals.expiringItems,
-                totals.hits, totals.misses, totals.expired, totals.evicted, maintenance.limitedCycles(),
+                totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
+                counted.expiredUnreclaimed(), totals.hits, totals.misses, totals.expired, totals.evicted,
+                maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,
                 totals.reclaimCost, totals.bytesWritten);
+    }
+
+    private static List<CacheStats.Database> databases(ShardTotals totals, Census.Figures counted) {
+        CacheStats.Database[] databases = new CacheStats.Database[totals.items.length];
+        for (int i = 0; i < databases.length; i++) {
+            long expiring = totals.expiringItems[i];
+            databases[i] = new CacheStats.Database(totals.items[i], expiring,
+                    expiring == 0 ? 0 : counted.averageTtlMillis().get(i));
+        }
+        return List.of(databases);
     }
 
     @Override

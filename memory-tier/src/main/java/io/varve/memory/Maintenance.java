@@ -7,9 +7,9 @@ import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 
 /**
- * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, cleaning, giving memory back.
- * Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and after each in which work was done
- * whoever waits may go first.
+ * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, cleaning, giving memory back,
+ * counting what nobody keeps count of. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
+ * after each in which work was done whoever waits may go first.
  *
  * <p>An expiry cycle begins every {@code expire-cycle-ms} and may take a quarter of that time, as in Redis; what is left
  * over goes on in the next. The rest runs between cycles, as much of it as there is.
@@ -30,17 +30,20 @@ final class Maintenance {
     private final Shard[] shards;
     private final Room room;
     private final Reclaimer reclaimer;
+    private final Census census;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
 
-    Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, CacheConfig config) {
+    Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, Census census,
+            CacheConfig config) {
         this.context = context;
         this.shards = shards;
         this.room = room;
         this.reclaimer = reclaimer;
+        this.census = census;
         this.nextCycleNanos = context.ticker().nanoTime();
         this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
         reconfigure(config);
@@ -76,6 +79,7 @@ final class Maintenance {
             giveWay.run();
         }
         more |= cleanSlice(giveWay);
+        more |= census.slice(giveWay);
         trim();
         context.regions().discardRetired();
         return more ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());

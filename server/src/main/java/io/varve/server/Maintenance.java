@@ -1,5 +1,6 @@
 package io.varve.server;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -25,6 +26,7 @@ final class Maintenance implements AutoCloseable {
     private final ServerContext server;
     private final Thread thread;
     private volatile boolean stopped;
+    private boolean prepared;
     private long checkedNanos = System.nanoTime();
     private long sampledNanos = checkedNanos;
     /** When it last did; the thread's own. */
@@ -47,6 +49,7 @@ final class Maintenance implements AutoCloseable {
         while (!stopped) {
             long idleNanos;
             try {
+                prepare();
                 idleNanos = cache.maintain(this::giveWay);
                 lookAround(System.nanoTime());
             } catch (RuntimeException | Error failed) {
@@ -57,6 +60,14 @@ final class Maintenance implements AutoCloseable {
             if (idleNanos > 0) {
                 LockSupport.parkNanos(this, Math.min(idleNanos, SAMPLE_NANOS));
             }
+        }
+    }
+
+    /** Once: so that the client that asks first does not wait until the report's classes are loaded. */
+    private void prepare() {
+        if (!prepared) {
+            prepared = true;
+            server.report().write(List.of());
         }
     }
 

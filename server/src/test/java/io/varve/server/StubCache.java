@@ -2,6 +2,7 @@ package io.varve.server;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.Cache;
@@ -23,8 +24,8 @@ public final class StubCache {
                     case "admit" -> true;
                     case "runThresholdBytes" -> 1 << 20;
                     case "stats" ->
-                        new CacheStats(1, 0, 0, 0, 0, 0, 0, 4096, 0, 0, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                0, 0, 0);
+                        new CacheStats(1, 0, 0, 0, 0, 0, 0, 4096, 0, 0, 0, 0, false, 0, List.of(), 0, 0, 0, 0, 0, 0,
+                                0, 0, 0, 0, 0, 0);
                     case "maintain" -> TimeUnit.SECONDS.toNanos(1);
                     default -> zero(method);
                 });

@@ -208,7 +208,9 @@ final class ExpiryRun {
             long asked = System.currentTimeMillis();
             long dbsize = Long.parseLong(connection.call("DBSIZE"));
             long now = System.currentTimeMillis();
-            long server = ServerInfo.parse(connection.call("INFO")).number("expired_unreclaimed_items").orElse(-1);
+            // Redis knows neither word and answers nothing.
+            long server = ServerInfo.parse(connection.call("INFO", "varve", "exact"))
+                    .number("expired_unreclaimed_items").orElse(-1);
             long alive = ledger.aliveAt(now);
             // The server's own count is exact; DBSIZE less the living is off by what expires while it is asked.
             long dead = server >= 0 ? server : Math.max(0, dbsize - alive);

@@ -172,19 +172,29 @@ final class EntryStore {
     }
 
     void forEach(LocationVisitor visitor) {
-        forEachIn(_ -> true, visitor);
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            visitChunk(chunk, _ -> true, visitor);
+        }
     }
 
-    /** Visits the entries of the cells that the filter lets through: one look at each chunk's header decides. */
-    void forEachIn(IntPredicate cells, LocationVisitor visitor) {
-        for (int chunk = 0; chunk < chunks; chunk++) {
-            long address = address(chunk);
-            int cell = ChunkLayout.cell(address);
-            int count = cell == ChunkLayout.FREE || !cells.test(cell) ? 0 : ChunkLayout.count(address);
-            for (int slot = 0; slot < count; slot++) {
-                visitor.visit(ChunkLayout.location(address, slot));
-            }
+    /** How many chunks there are, in use and free: from 0 on they can be visited. */
+    int chunks() {
+        return chunks;
+    }
+
+    /**
+     * Visits a chunk's entries if the filter lets its cell through: one look at the header decides.
+     *
+     * @return how many were visited
+     */
+    int visitChunk(int chunk, IntPredicate cells, LocationVisitor visitor) {
+        long address = address(chunk);
+        int cell = ChunkLayout.cell(address);
+        int count = cell == ChunkLayout.FREE || !cells.test(cell) ? 0 : ChunkLayout.count(address);
+        for (int slot = 0; slot < count; slot++) {
+            visitor.visit(ChunkLayout.location(address, slot));
         }
+        return count;
     }
 
     /** One step towards dense chunks, at most one chunk moved and one slab given back; false when nothing is to do. */

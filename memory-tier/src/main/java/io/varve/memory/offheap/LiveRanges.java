@@ -2,6 +2,7 @@ package io.varve.memory.offheap;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The native ranges that may be touched, for the checked mode of {@link Memory}. Guarded by its concurrent map; empty
@@ -12,7 +13,14 @@ import java.util.concurrent.ConcurrentSkipListMap;
 public final class LiveRanges {
     private static final ConcurrentSkipListMap<Long, Long> ENDS_BY_START = new ConcurrentSkipListMap<>();
 
+    private static final LongAdder CHECKS = new LongAdder();
+
     private LiveRanges() {}
+
+    /** How many accesses to native memory were verified since the start: what a call adds to it is what it reads and writes. */
+    public static long checks() {
+        return CHECKS.sum();
+    }
 
     public static void add(long address, long length) {
         if (Memory.CHECKED && length > 0) {
@@ -29,6 +37,7 @@ public final class LiveRanges {
     }
 
     static void check(long address, long length) {
+        CHECKS.increment();
         if (length == 0) {
             return;
         }

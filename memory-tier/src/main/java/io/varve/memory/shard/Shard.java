@@ -2,6 +2,7 @@ package io.varve.memory.shard;
 
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.expiry.CycleStatus;
+import io.varve.memory.expiry.DueCount;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
@@ -289,8 +290,9 @@ public final class Shard {
         return items.expiry().runSlice(nowMillis, deadlineNanos) == CycleStatus.DONE;
     }
 
-    public long countExpired(long nowMillis) {
-        return items.expiry().countDue(nowMillis);
+    /** {@link Expiry#countDue}. */
+    public boolean countExpired(DueCount count, long nowMillis, long deadlineNanos) {
+        return items.expiry().countDue(count, nowMillis, deadlineNanos);
     }
 
     /** The mean remaining lifetime of some expiring items, ms; 0 if there are none. */
@@ -419,9 +421,10 @@ public final class Shard {
                 totals.indexSlots += index.slots();
                 totals.indexed += index.size();
                 totals.rehashing |= index.rehashing();
-                if (context.databases.logical(physical) != Databases.DETACHED) {
-                    totals.items += index.size();
-                    totals.expiringItems += items.expiringOf(physical);
+                int logical = context.databases.logical(physical);
+                if (logical != Databases.DETACHED) {
+                    totals.items[logical] += index.size();
+                    totals.expiringItems[logical] += items.expiringOf(physical);
                 }
             }
         }

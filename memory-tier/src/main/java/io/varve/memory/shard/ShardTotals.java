@@ -6,8 +6,9 @@ public final class ShardTotals {
     public long indexSlots;
     public long indexed;
     public boolean rehashing;
-    public long items;
-    public long expiringItems;
+    /** By logical database. */
+    public final long[] items;
+    public final long[] expiringItems;
     public long expiryBytes;
     public long datasetBytes;
     public long liveBytes;
@@ -24,4 +25,12 @@ public final class ShardTotals {
     public long bytesReclaimed;
     public double reclaimCost;
     public long bytesWritten;
+
+    /**
+     * @param databases how many logical databases there are
+     */
+    public ShardTotals(int databases) {
+        items = new long[databases];
+        expiringItems = new long[databases];
+    }
 }

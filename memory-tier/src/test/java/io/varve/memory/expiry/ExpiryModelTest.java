@@ -152,7 +152,16 @@ class ExpiryModelTest {
 
         private void dueIsCounted(String when) {
             long due = live.stream().filter(location -> items.expireAt(location) < items.nowMillis).count();
-            assertEquals(due, items.expiry.countDue(items.nowMillis), when);
+            DueCount whole = new DueCount();
+            assertTrue(items.expiry.countDue(whole, items.nowMillis, FakeItems.NO_DEADLINE), when);
+            assertEquals(due, whole.items(), when);
+            DueCount sliced = new DueCount();
+            boolean all = false;
+            for (int slices = 0; !all; slices++) {
+                assertTrue(slices <= live.size() + 1, "a slice counts something " + when);
+                all = items.expiry.countDue(sliced, items.nowMillis, items.nanos - 1);
+            }
+            assertEquals(due, sliced.items(), when);
         }
 
         private void nothingIsLate(String when) {

@@ -2,12 +2,11 @@ package io.varve.server.admin;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
-import io.varve.memory.Cache;
 import io.varve.memory.CacheStats;
 import io.varve.server.admin.LoopCounters.Total;
+import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
 import io.varve.server.config.ServerConfig;
@@ -19,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * threads: holds only counters that guard themselves.
  */
 public final class InfoReport {
+    /** Beside sections: what maintenance counts once a second is to be counted now, and this takes as long as it takes. */
+    private static final String EXACT = "exact";
     private static final List<String> DEFAULT_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
             "replication", "cpu", "modules", "errorstats", "cluster", "keyspace", "varve");
     private static final List<String> ALL_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
@@ -27,6 +28,8 @@ public final class InfoReport {
 
     private final InfoSource source;
     private final OperationRate rate = new OperationRate(3);
+    /** As at the start: the JDK reads the system's files for it each time. */
+    private final long machineBytes = MachineMemory.totalBytes();
     private volatile long peakBytes;
 
     public InfoReport(InfoSource source) {
@@ -40,6 +43,8 @@ public final class InfoReport {
     }
 
     /**
+     * Reads no item, however many there are, unless {@link #EXACT} asks for it.
+     *
      * @param asked sections in lower case; none: the default ones. Unknown ones are left out
      */
     public String write(List<String> asked) {
@@ -53,15 +58,17 @@ public final class InfoReport {
         }
         StringBuilder out = new StringBuilder(4096);
         CacheStats stats = source.cache().stats();
+        long expired = asked.contains(EXACT) ? source.cache().countExpiredUnreclaimed() : stats.expiredUnreclaimed();
         for (String section : ALL_SECTIONS) {
             if (wanted.contains(section)) {
-                section(new Section(out), section, stats);
+                section(new Section(out), section, stats, expired);
             }
         }
         return out.toString();
     }
 
-    private void section(Section out, String name, CacheStats stats) {
+    /** @param expired items past their time and not reclaimed */
+    private void section(Section out, String name, CacheStats stats, long expired) {
         switch (name) {
             case "server" -> server(out);
             case "clients" -> clients(out);
@@ -75,8 +82,8 @@ public final class InfoReport {
             case "errorstats" -> errorStats(out);
             case "latencystats" -> latencyStats(out);
             case "cluster" -> out.head("Cluster").field("cluster_enabled", 0);
-            case "keyspace" -> keyspace(out);
-            case "varve" -> varve(out, stats);
+            case "keyspace" -> keyspace(out, stats);
+            case "varve" -> varve(out, stats, expired);
             default -> throw new IllegalArgumentException(name);
         }
     }
@@ -101,16 +108,12 @@ public final class InfoReport {
         }
 
         Section ratio(String name, double value) {
-            return field(name, decimals(value, 2));
+            return field(name, Decimals.of(value, 2));
         }
 
         Section memory(String name, long bytes) {
             return field(name, bytes).field(name + "_human", MemoryUnits.human(bytes));
         }
-    }
-
-    private static String decimals(double value, int places) {
-        return String.format(Locale.ROOT, "%." + places + "f", value);
     }
 
     private void server(Section out) {
@@ -133,23 +136,24 @@ public final class InfoReport {
     }
 
     private void clients(Section out) {
+        ClientTotals totals = source.clientTotals();
         out.head("Clients").field("connected_clients", source.connectedClients()).field("cluster_connections", 0)
                 .field("maxclients", source.config().number("maxclients"))
-                .field("client_recent_max_input_buffer", source.largestInputBytes())
-                .field("client_recent_max_output_buffer", source.largestOutputBytes())
-                .field("blocked_clients", source.waitingClients())
+                .field("client_recent_max_input_buffer", totals.largestInputBytes())
+                .field("client_recent_max_output_buffer", totals.largestOutputBytes())
+                .field("blocked_clients", totals.waiting())
                 .field("tracking_clients", 0).field("clients_in_timeout_table", 0).field("total_blocking_keys", 0)
                 .field("total_blocking_keys_on_nokey", 0);
     }
 
     private void memory(Section out, CacheStats stats) {
         ServerConfig config = source.config();
-        long used = stats.usedBytes() + Math.max(0, source.connectionBufferBytes() - (16L << 20));
+        long buffers = source.clientTotals().bufferBytes();
+        long used = stats.usedBytes() + Math.max(0, buffers - (16L << 20));
         long peak = Math.max(peakBytes, used);
         peakBytes = peak;
         long active = stats.liveBytes() + stats.deadBytes();
         long resident = ProcessMemory.residentBytes(stats.reservedBytes());
-        long total = MachineMemory.totalBytes();
         out.head("Memory").memory("used_memory", used).memory("used_memory_rss", resident)
                 .memory("used_memory_peak", peak).field("used_memory_peak_perc", percent(used, peak))
                 .field("used_memory_overhead", used - stats.datasetBytes())
@@ -157,7 +161,7 @@ public final class InfoReport {
                 .field("used_memory_dataset", stats.datasetBytes())
                 .field("used_memory_dataset_perc", percent(stats.datasetBytes(), used))
                 .field("allocator_allocated", stats.liveBytes()).field("allocator_active", active)
-                .field("allocator_resident", stats.reservedBytes()).memory("total_system_memory", total)
+                .field("allocator_resident", stats.reservedBytes()).memory("total_system_memory", machineBytes)
                 .memory("used_memory_lua", 0).field("used_memory_vm_eval", 0).field("used_memory_scripts_eval", 0)
                 .field("number_of_cached_scripts", 0).field("number_of_functions", 0).field("number_of_libraries", 0)
                 .memory("maxmemory", config.maxMemoryBytes())
@@ -171,7 +175,7 @@ public final class InfoReport {
                 .ratio("mem_fragmentation_ratio", ratio(resident, used))
                 .field("mem_fragmentation_bytes", resident - used).field("mem_not_counted_for_evict", 0)
                 .field("mem_replication_backlog", 0).field("mem_total_replication_buffers", 0)
-                .field("mem_clients_slaves", 0).field("mem_clients_normal", source.connectionBufferBytes())
+                .field("mem_clients_slaves", 0).field("mem_clients_normal", buffers)
                 .field("mem_cluster_links", 0).field("mem_aof_buffer", 0)
                 .field("mem_allocator", "offheap-segments").field("active_defrag_running", 0)
                 .field("lazyfree_pending_objects", 0).field("lazyfreed_objects", 0);
@@ -182,7 +186,7 @@ public final class InfoReport {
     }
 
     private static String percent(long part, long whole) {
-        return decimals(100 * ratio(part, whole), 2) + "%";
+        return Decimals.of(100 * ratio(part, whole), 2) + "%";
     }
 
     private void persistence(Section out) {
@@ -208,8 +212,8 @@ public final class InfoReport {
                 .field("instantaneous_ops_per_sec", rate.perSecond(0)).field("total_net_input_bytes", input)
                 .field("total_net_output_bytes", output).field("total_net_repl_input_bytes", 0)
                 .field("total_net_repl_output_bytes", 0)
-                .field("instantaneous_input_kbps", decimals(rate.perSecond(1) / 1024.0, 2))
-                .field("instantaneous_output_kbps", decimals(rate.perSecond(2) / 1024.0, 2))
+                .field("instantaneous_input_kbps", Decimals.of(rate.perSecond(1) / 1024.0, 2))
+                .field("instantaneous_output_kbps", Decimals.of(rate.perSecond(2) / 1024.0, 2))
                 .field("instantaneous_input_repl_kbps", "0.00").field("instantaneous_output_repl_kbps", "0.00")
                 .field("rejected_connections", source.connectionsRejected()).field("sync_full", 0)
                 .field("sync_partial_ok", 0).field("sync_partial_err", 0).field("expired_keys", stats.expired())
@@ -245,8 +249,8 @@ public final class InfoReport {
 
     private static void cpu(Section out) {
         ProcessorTime time = ProcessorTime.read();
-        out.head("CPU").field("used_cpu_sys", decimals(time.systemSeconds(), 6))
-                .field("used_cpu_user", decimals(time.userSeconds(), 6))
+        out.head("CPU").field("used_cpu_sys", Decimals.of(time.systemSeconds(), 6))
+                .field("used_cpu_user", Decimals.of(time.userSeconds(), 6))
                 .field("used_cpu_sys_children", "0.000000").field("used_cpu_user_children", "0.000000");
     }
 
@@ -267,7 +271,7 @@ public final class InfoReport {
             if (calls + rejected + failed > 0) {
                 double perCall = calls == 0 ? 0 : nanos / 1000.0 / calls;
                 out.field("cmdstat_" + names.get(i), "calls=" + calls + ",usec=" + nanos / 1000 + ",usec_per_call="
-                        + decimals(perCall, 2) + ",rejected_calls=" + rejected + ",failed_calls=" + failed);
+                        + Decimals.of(perCall, 2) + ",rejected_calls=" + rejected + ",failed_calls=" + failed);
             }
         }
     }
@@ -292,7 +296,8 @@ public final class InfoReport {
                 StringBuilder text = new StringBuilder();
                 for (String percentile : percentiles) {
                     double micros = sum.getValueAtPercentile(Double.parseDouble(percentile)) / 1000.0;
-                    text.append(text.isEmpty() ? "p" : ",p").append(percentile).append('=').append(decimals(micros, 3));
+                    text.append(text.isEmpty() ? "p" : ",p").append(percentile).append('=')
+                            .append(Decimals.of(micros, 3));
                 }
                 out.field("latency_percentiles_usec_" + names.get(i), text.toString());
             }
@@ -334,38 +339,37 @@ public final class InfoReport {
         return sum;
     }
 
-    private void keyspace(Section out) {
+    private static void keyspace(Section out, CacheStats stats) {
         out.head("Keyspace");
-        Cache cache = source.cache();
-        for (int i = 0; i < cache.databaseCount(); i++) {
-            long keys = cache.size(i);
-            if (keys > 0) {
-                out.field("db" + i, "keys=" + keys + ",expires=" + cache.expiringSize(i) + ",avg_ttl="
-                        + cache.averageTtlMillis(i));
+        for (int i = 0; i < stats.databases().size(); i++) {
+            CacheStats.Database database = stats.databases().get(i);
+            if (database.items() > 0) {
+                out.field("db" + i, "keys=" + database.items() + ",expires=" + database.expiringItems() + ",avg_ttl="
+                        + database.averageTtlMillis());
             }
         }
     }
 
-    private void varve(Section out, CacheStats stats) {
+    private void varve(Section out, CacheStats stats, long expired) {
         long active = stats.liveBytes() + stats.deadBytes();
         out.head("Varve").field("varve_version", source.varveVersion())
                 .field("segment_size", stats.segmentSizeBytes()).field("segments_in_use", stats.segmentsInUse())
                 .field("segments_free", stats.segmentsFree()).field("pool_bytes", stats.poolBytes())
                 .field("live_bytes", stats.liveBytes()).field("dead_bytes", stats.deadBytes())
-                .field("segment_utilization", decimals(active == 0 ? 0 : ratio(stats.liveBytes(), active), 4))
+                .field("segment_utilization", Decimals.of(active == 0 ? 0 : ratio(stats.liveBytes(), active), 4))
                 .field("index_bytes", stats.indexBytes())
-                .field("index_load_factor", decimals(stats.indexLoadFactor(), 4))
+                .field("index_load_factor", Decimals.of(stats.indexLoadFactor(), 4))
                 .field("index_rehash_in_progress", stats.rehashing() ? 1 : 0)
                 .field("expiry_bytes", stats.expiryBytes())
-                .field("expired_unreclaimed_items", source.cache().countExpiredUnreclaimed())
+                .field("expired_unreclaimed_items", expired)
                 .field("cleaner_policy", source.config().text("cleaner-policy"))
                 .field("cleaner_segments_cleaned", stats.segmentsCleaned())
                 .field("cleaner_segments_freed_whole", stats.segmentsFreedWhole())
                 .field("cleaner_bytes_moved", stats.bytesMoved())
                 .field("cleaner_bytes_reclaimed", stats.bytesReclaimed())
-                .field("cleaner_reclaim_cost", decimals(stats.reclaimCost(), 4))
+                .field("cleaner_reclaim_cost", Decimals.of(stats.reclaimCost(), 4))
                 .field("cleaner_bytes_copied_per_byte_freed",
-                        decimals(ratio(stats.bytesMoved(), stats.bytesReclaimed()), 4))
+                        Decimals.of(ratio(stats.bytesMoved(), stats.bytesReclaimed()), 4))
                 .field("bytes_written", stats.bytesWritten())
                 .field("expire_algorithm", source.config().text("expire-algorithm"))
                 .field("shards", source.cache().shardCount()).field("heap_used", ProcessMemory.heapUsedBytes())

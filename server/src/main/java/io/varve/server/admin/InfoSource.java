@@ -23,19 +23,12 @@ public interface InfoSource {
 
     int connectedClients();
 
-    /** Those whose command was suspended and has no answer yet. */
-    int waitingClients();
+    /** Walks all clients. */
+    ClientTotals clientTotals();
 
     long connectionsReceived();
 
     long connectionsRejected();
-
-    /** Bytes that connections hold for what was received and not executed, and for what was not yet sent. */
-    long connectionBufferBytes();
-
-    long largestInputBytes();
-
-    long largestOutputBytes();
 
     HiccupMeter hiccups();
 

@@ -1,43 +1,34 @@
 package io.varve.server.admin;
 
-import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.List;
 
-/** What the system and the JVM say of this process. Immutable: static methods only. */
+/** What the system and the JVM say of this process. Many threads: static methods; the file guards itself. */
 final class ProcessMemory {
-    private static final Path STATM = Path.of("/proc/self/statm");
+    private static final ProcFile STATM = new ProcFile("/proc/self/statm");
     private static final long PAGE_BYTES = 4096;
+    private static final List<GarbageCollectorMXBean> COLLECTORS = ManagementFactory.getGarbageCollectorMXBeans();
 
     private ProcessMemory() {}
 
     /** Resident bytes, or {@code otherwise} where the system does not say. */
     static long residentBytes(long otherwise) {
-        if (!Files.isReadable(STATM)) {
-            return otherwise;
-        }
-        try {
-            String[] fields = Files.readString(STATM, StandardCharsets.US_ASCII).split(" ");
-            return Long.parseLong(fields[1]) * PAGE_BYTES;
-        } catch (IOException unreadable) {
-            return otherwise;
-        }
+        String pages = STATM.read();
+        return pages == null ? otherwise : Long.parseLong(pages.split(" ")[1]) * PAGE_BYTES;
     }
 
     static long heapUsedBytes() {
-        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
     static long heapMaxBytes() {
-        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getMax();
+        return Runtime.getRuntime().maxMemory();
     }
 
     static long gcPauseMillis() {
         long sum = 0;
-        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+        for (GarbageCollectorMXBean collector : COLLECTORS) {
             sum += Math.max(0, collector.getCollectionTime());
         }
         return sum;

@@ -1,10 +1,6 @@
 package io.varve.server.admin;
 
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /**
  * CPU time that the process has used. Immutable.
@@ -13,7 +9,7 @@ import java.nio.file.Path;
  * @param systemSeconds in the kernel
  */
 record ProcessorTime(double userSeconds, double systemSeconds) {
-    private static final Path STAT = Path.of("/proc/self/stat");
+    private static final ProcFile STAT = new ProcFile("/proc/self/stat");
     /** USER_HZ: what the kernel shows times in, whatever it counts in (man 5 proc, time(7)). */
     private static final double TICKS_PER_SECOND = 100;
     /** utime is field 14 of /proc/self/stat and stime the next; the first after the program's name is field 3. */
@@ -21,14 +17,8 @@ record ProcessorTime(double userSeconds, double systemSeconds) {
 
     /** From the system or, where that does not say, from the JVM, which knows the sum alone: it counts as user time. */
     static ProcessorTime read() {
-        if (Files.isReadable(STAT)) {
-            try {
-                return parse(Files.readString(STAT, StandardCharsets.US_ASCII));
-            } catch (IOException unreadable) {
-                return ofJvm();
-            }
-        }
-        return ofJvm();
+        String stat = STAT.read();
+        return stat == null ? ofJvm() : parse(stat);
     }
 
     static ProcessorTime parse(String stat) {

@@ -48,6 +48,11 @@ public final class Clients {
         return byId.get(id);
     }
 
+    /** In no order: for sums, as there may be thousands. */
+    Iterable<Client> unordered() {
+        return byId.values();
+    }
+
     /** Oldest first. */
     public List<Client> all() {
         List<Client> clients = new ArrayList<>(byId.values());

@@ -209,7 +209,7 @@ final class ObjectCommands {
         pairs += pair(reply, "peak.allocated", stats.usedBytes());
         pairs += pair(reply, "total.allocated", stats.usedBytes());
         pairs += pair(reply, "startup.allocated", startup);
-        pairs += pair(reply, "clients.normal", server.connectionBufferBytes());
+        pairs += pair(reply, "clients.normal", server.clientTotals().bufferBytes());
         pairs += pair(reply, "overhead.total", stats.usedBytes() - stats.datasetBytes());
         pairs += pair(reply, "keys.count", stats.items());
         pairs += pair(reply, "keys.bytes-per-key", stats.items() == 0 ? 0 : stats.usedBytes() / stats.items());

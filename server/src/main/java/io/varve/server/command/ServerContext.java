@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.item.Ticker;
+import io.varve.server.admin.ClientTotals;
 import io.varve.server.admin.ErrorCounts;
 import io.varve.server.admin.HiccupMeter;
 import io.varve.server.admin.InfoReport;
@@ -239,12 +240,19 @@ public final class ServerContext implements InfoSource {
     }
 
     @Override
-    public int waitingClients() {
+    public ClientTotals clientTotals() {
         int waiting = 0;
-        for (Client client : clients.all()) {
+        long bufferBytes = 0;
+        long largestInput = 0;
+        long largestOutput = 0;
+        for (Client client : clients.unordered()) {
+            Connection connection = client.connection();
             waiting += client.waiting() ? 1 : 0;
+            bufferBytes += connection.incomingCapacityBytes() + connection.outgoingBytes();
+            largestInput = Math.max(largestInput, connection.incomingBytes());
+            largestOutput = Math.max(largestOutput, connection.outgoingBytes());
         }
-        return waiting;
+        return new ClientTotals(waiting, bufferBytes, largestInput, largestOutput);
     }
 
     @Override
@@ -255,25 +263,6 @@ public final class ServerContext implements InfoSource {
     @Override
     public long connectionsRejected() {
         return clients.rejected();
-    }
-
-    @Override
-    public long connectionBufferBytes() {
-        long sum = 0;
-        for (Client client : clients.all()) {
-            sum += client.connection().incomingCapacityBytes() + client.connection().outgoingBytes();
-        }
-        return sum;
-    }
-
-    @Override
-    public long largestInputBytes() {
-        return clients.all().stream().mapToLong(client -> client.connection().incomingBytes()).max().orElse(0);
-    }
-
-    @Override
-    public long largestOutputBytes() {
-        return clients.all().stream().mapToLong(client -> client.connection().outgoingBytes()).max().orElse(0);
     }
 
     @Override

@@ -44,6 +44,6 @@ public final class MemoryUnits {
             amount /= 1024;
             unit++;
         }
-        return String.format(Locale.ROOT, "%.2f%c", amount, units.charAt(unit));
+        return Decimals.of(amount, 2) + units.charAt(unit);
     }
 }

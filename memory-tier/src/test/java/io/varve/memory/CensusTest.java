@@ -1,0 +1,90 @@
+package io.varve.memory;
+
+import io.varve.memory.expiry.ExpireAlgorithm;
+import io.varve.memory.item.Item;
+import io.varve.memory.offheap.LiveRanges;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+/** What maintenance counts, and what asking for it costs. Confined to the test's thread. */
+class CensusTest {
+    private static final int PERIOD_MILLIS = (int) (Census.PERIOD_NANOS / 1_000_000);
+
+    private final ManualTicker ticker = new ManualTicker();
+
+    private CacheFixture open(ExpireAlgorithm algorithm) {
+        return new CacheFixture(Cache.open(CacheConfig.defaults(64 << 20).withShards(4).withDatabases(4)
+                .withExpireAlgorithm(algorithm).withExpireBaseMillis(60_000).withTicker(ticker)));
+    }
+
+    private void set(CacheFixture fixture, int database, int from, int to, long ttlMillis) {
+        for (int i = from; i < to; i++) {
+            fixture.set(database, CacheFixture.bytes("k" + i), CacheFixture.bytes("value"),
+                    ttlMillis == Item.NEVER ? Item.NEVER : ticker.wallMillis() + ttlMillis);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ExpireAlgorithm.class)
+    void askingReadsNoItemHoweverManyThereAre(ExpireAlgorithm algorithm) {
+        try (CacheFixture fixture = open(algorithm)) {
+            long before = LiveRanges.checks();
+            set(fixture, 0, 0, 10_000, Item.NEVER);
+            set(fixture, 1, 0, 10_000, 500);
+            assertThat(LiveRanges.checks()).as("accesses are counted").isGreaterThan(before + 20_000);
+            fixture.maintainFully();
+            ticker.advanceMillis(600);
+            before = LiveRanges.checks();
+            CacheStats stats = fixture.cache.stats();
+            assertThat(fixture.cache.size(1)).isEqualTo(stats.databases().get(1).items());
+            assertThat(LiveRanges.checks()).isEqualTo(before);
+            assertThat(stats.items()).isEqualTo(20_000);
+            assertThat(stats.expiringItems()).isEqualTo(10_000);
+        }
+    }
+
+    /** With buckets of a minute nothing is reclaimed before it is counted. */
+    @Test
+    void maintenanceCountsOnceASecondWhatIsPastItsTime() {
+        try (CacheFixture fixture = open(ExpireAlgorithm.WHEEL)) {
+            fixture.cache.reconfigure(fixture.cache.config().withActiveExpire(false));
+            set(fixture, 0, 0, 1000, 500);
+            set(fixture, 0, 1000, 3000, 5000);
+            fixture.maintainFully();
+            ticker.advanceMillis(600);
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().expiredUnreclaimed()).as("counted at the start").isZero();
+            assertThat(fixture.cache.countExpiredUnreclaimed()).isEqualTo(1000);
+            ticker.advanceMillis(PERIOD_MILLIS - 600);
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().expiredUnreclaimed()).isEqualTo(1000);
+            ticker.advanceMillis(10_000);
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().expiredUnreclaimed()).isEqualTo(3000);
+            assertThat(fixture.cache.countExpiredUnreclaimed()).isEqualTo(3000);
+        }
+    }
+
+    @Test
+    void averageTtlIsThatOfTheDatabase() {
+        try (CacheFixture fixture = open(ExpireAlgorithm.WHEEL)) {
+            set(fixture, 0, 0, 1000, Item.NEVER);
+            set(fixture, 1, 0, 1000, 100_000);
+            set(fixture, 2, 0, 1000, 900_000);
+            fixture.maintainFully();
+            ticker.advanceMillis(PERIOD_MILLIS);
+            fixture.maintainFully();
+            CacheStats stats = fixture.cache.stats();
+            assertThat(stats.databases().get(0)).isEqualTo(new CacheStats.Database(1000, 0, 0));
+            assertThat(stats.databases().get(1)).isEqualTo(new CacheStats.Database(1000, 1000, 99_000));
+            assertThat(stats.databases().get(2).averageTtlMillis()).isCloseTo(899_000, within(1L));
+            assertThat(stats.databases().get(3)).isEqualTo(new CacheStats.Database(0, 0, 0));
+            fixture.cache.flush(1);
+            assertThat(fixture.cache.stats().databases().get(1)).isEqualTo(new CacheStats.Database(0, 0, 0));
+        }
+    }
+}

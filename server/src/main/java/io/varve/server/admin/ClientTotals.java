@@ -1,0 +1,11 @@
+package io.varve.server.admin;
+
+/**
+ * Sums over all clients. Immutable.
+ *
+ * @param waiting            those whose command was suspended and has no answer yet
+ * @param bufferBytes        what connections hold for what was received and not executed, and for what was not yet sent
+ * @param largestInputBytes  the most that one has sent and that is not executed
+ * @param largestOutputBytes the most that one is still to be sent
+ */
+public record ClientTotals(int waiting, long bufferBytes, long largestInputBytes, long largestOutputBytes) {}

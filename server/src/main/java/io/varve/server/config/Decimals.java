@@ -1,0 +1,29 @@
+package io.varve.server.config;
+
+import java.util.Locale;
+
+/**
+ * Numbers with a fixed count of decimals, as {@code %.2f} writes them, without a formatter: that takes tens of microseconds
+ * where it is seldom used, and so is never compiled. Immutable: static methods only.
+ */
+public final class Decimals {
+    private static final long[] POWERS = {1, 10, 100, 1_000, 10_000, 100_000, 1_000_000};
+    /** Below, a product is less than 1/8192 of a unit off, so that only what is so near a tie may be rounded otherwise. */
+    private static final double EXACT = 1e12;
+
+    private Decimals() {}
+
+    /**
+     * @param places 1 to 6
+     */
+    public static String of(double value, int places) {
+        long power = POWERS[places];
+        double scaled = Math.abs(value) * power;
+        if (!(scaled < EXACT)) {
+            return String.format(Locale.ROOT, "%." + places + "f", value);
+        }
+        long units = Math.round(scaled);
+        String decimals = Long.toString(power + units % power).substring(1);
+        return (value < 0 ? "-" : "") + units / power + "." + decimals;
+    }
+}

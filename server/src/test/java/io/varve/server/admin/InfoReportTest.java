@@ -1,0 +1,58 @@
+package io.varve.server.admin;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.varve.memory.Cache;
+import io.varve.memory.item.Ticker;
+import io.varve.server.command.ServerContext;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a report asks of the cache: what an INFO costs does not depend on how many keys there are. Confined to the test's thread. */
+class InfoReportTest {
+    private static final ServerConfig CONFIG = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4");
+
+    private final List<String> asked = new ArrayList<>();
+    private final Cache cache = Cache.open(CONFIG.cacheConfig());
+    private final InfoReport report = new ServerContext(observed(), CONFIG, Ticker.system(), _ -> {}).report();
+
+    @AfterEach
+    void close() {
+        cache.close();
+    }
+
+    private Cache observed() {
+        return (Cache) Proxy.newProxyInstance(InfoReportTest.class.getClassLoader(), new Class<?>[] {Cache.class},
+                (_, method, arguments) -> {
+                    asked.add(method.getName());
+                    try {
+                        return method.invoke(cache, arguments);
+                    } catch (InvocationTargetException failed) {
+                        throw failed.getCause();
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"default", "everything", "memory", "keyspace", "stats", "varve"})
+    void itAsksOnceForSumsAndLetsNothingBeCounted(String section) {
+        asked.clear();
+        assertThat(report.write(List.of(section))).isNotEmpty();
+        assertThat(asked).filteredOn(method -> !method.equals("config") && !method.equals("shardCount"))
+                .containsExactly("stats");
+    }
+
+    @Test
+    void itCountsWhenItIsToBeExact() {
+        assertThat(report.write(List.of("varve", "exact"))).contains("\r\nexpired_unreclaimed_items:0\r\n");
+        assertThat(asked).contains("countExpiredUnreclaimed");
+    }
+}
