@@ -35,6 +35,8 @@ public final class Shard {
     /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */
     private static final int RECLAIM_BUCKETS = 256;
     private static final int BUCKETS_PER_CLOCK = 8;
+    /** What lives may be moved to reclaim a detached database by segments: at most this part of what it has. */
+    private static final int MOST_MOVED_PART = 8;
     /** Items that are reclaimed at once at most: those of some home buckets, or a part of a crowded one's. */
     private static final int DOOMED = 64;
 
@@ -371,6 +373,31 @@ public final class Shard {
         if (index == null) {
             return true;
         }
+        long nowMillis = context.ticker().wallMillis();
+        // Segment by segment where that moves little: each is free at the end of its walk, so memory comes back on the way.
+        while (isMostlyDetached(index) && cleaner.emptyOldest(nowMillis, deadlineNanos)) {
+            if (context.ticker().nanoTime() - deadlineNanos >= 0) {
+                return false;
+            }
+        }
+        reclaimBuckets(physical, index, deadlineNanos);
+        if (index.size() > 0) {
+            return false;
+        }
+        index.release();
+        items.dropIndex(physical);
+        reclaimCursor[physical] = 0;
+        return true;
+    }
+
+    /** Whether few of the shard's items are others than those of the detached database that are in segments. */
+    private boolean isMostlyDetached(Index detached) {
+        long inSegments = detached.size() - items.segments().largeItems();
+        long all = items.segments().liveItems() - items.segments().largeItems();
+        return inSegments > 0 && all - inSegments <= inSegments / MOST_MOVED_PART;
+    }
+
+    private void reclaimBuckets(int physical, Index index, long deadlineNanos) {
         long cursor = reclaimCursor[physical];
         for (int i = 0; i < RECLAIM_BUCKETS && index.size() > 0; i++) {
             if (i > 0 && i % BUCKETS_PER_CLOCK == 0 && context.ticker().nanoTime() - deadlineNanos >= 0) {
@@ -387,13 +414,6 @@ public final class Shard {
             }
         }
         reclaimCursor[physical] = cursor;
-        if (index.size() > 0) {
-            return false;
-        }
-        index.release();
-        items.dropIndex(physical);
-        reclaimCursor[physical] = 0;
-        return true;
     }
 
     private void doom(long location) {

@@ -98,6 +98,27 @@ public final class ShardCleaner {
         return (segment != NONE || clean(deadShare, true, nowMillis)) && walk(nowMillis, deadlineNanos);
     }
 
+    /**
+     * Empties the segment that was sealed first, or goes on with the one that is half done, until the deadline.
+     *
+     * @return false if there is none, or no room for what lives
+     */
+    boolean emptyOldest(long nowMillis, long deadlineNanos) {
+        follow(context.evictionPolicy);
+        mayEvict = false;
+        if (segment == NONE) {
+            int oldest = segments.oldestSealed();
+            if (oldest == NONE && segments.closeHeads() > 0) {
+                oldest = segments.oldestSealed();
+            }
+            if (oldest == NONE) {
+                return false;
+            }
+            begin(oldest, false);
+        }
+        return walk(nowMillis, deadlineNanos);
+    }
+
     /** Whether a segment is half done. */
     public boolean busy() {
         return segment != NONE;
