@@ -14,6 +14,12 @@ public record LiveShare(long payload, long resident, long empty, long fresh) {
         return over(resident - empty);
     }
 
+    /** The same; NaN if it is over 1 too: the process was not empty then, because the FLUSHALL had not given back. */
+    public double ofGrowthIfPossible() {
+        double share = ofGrowth();
+        return share <= 1 ? share : Double.NaN;
+    }
+
     /** The same, but what the first load left behind counts as growth too: memory kept is not memory given back. */
     public double ofGrowthFromFresh() {
         return over(resident - fresh);

@@ -199,7 +199,7 @@ final class FragmentationRun {
         measured.put("resident_bytes", share.resident());
         measured.put("resident_after_5_s_bytes", rested.resident());
         // An allocator that keeps what was freed fills it again: what it grew by is then less than what it holds.
-        measured.put(FragmentationText.LIVE, share.ofGrowth() > 1 ? Double.NaN : share.ofGrowth());
+        measured.put(FragmentationText.LIVE, share.ofGrowthIfPossible());
         measured.put("live_over_resident_less_empty_after_5_s", rested.ofGrowth());
         measured.put(FragmentationText.LIVE_FROM_FRESH, share.ofGrowthFromFresh());
         measured.put(FragmentationText.OF_RESIDENT, share.ofResident());
@@ -246,7 +246,8 @@ final class FragmentationRun {
     private void check(LiveShare share, long peak, double copied, double secondOverFirst) {
         long maxmemory = ByteSizes.parse(context.plan.maxmemory(context.run));
         long over = Long.parseLong(workload.getOrDefault("limit-rss-over-maxmemory-mb", "256")) << 20;
-        context.checks.add(Check.atLeast(FragmentationText.LIVE_CHECK, share.ofGrowth(), limit("live-share")));
+        context.checks.add(
+                Check.atLeast(FragmentationText.LIVE_CHECK, share.ofGrowthIfPossible(), limit("live-share")));
         context.checks.add(Check.atMost(FragmentationText.COPIED_CHECK, copied, limit("copied")));
         context.checks.add(Check.atMost(FragmentationText.PEAK_CHECK, peak, maxmemory + over));
         if (load.after() != null) {

@@ -212,11 +212,13 @@ final class LatencyRun {
         Optional<Path> log = context.target.pauseLog();
         if (log.isPresent()) {
             PauseLog counted = PauseLog.read(log.get(), countedFromMillis, endMillis);
-            context.measured.put(LatencyText.JVM_PAUSE, counted.longestMillis());
+            PauseLog sinceStart = PauseLog.read(log.get(), 0, endMillis);
+            // There is always one while the server fills: a log without any was not understood.
+            context.measured.put(LatencyText.JVM_PAUSE,
+                    sinceStart.count() == 0 ? Double.NaN : counted.longestMillis());
             context.measured.put("jvm_pauses", counted.count());
             context.measured.put("jvm_pauses_total_ms", counted.totalMillis());
-            context.measured.put("jvm_longest_pause_since_start_ms", PauseLog.read(log.get(), 0, endMillis)
-                    .longestMillis());
+            context.measured.put("jvm_longest_pause_since_start_ms", sinceStart.longestMillis());
             context.load.put("longest-jvm-pause", counted.longestReason());
         }
     }

@@ -29,6 +29,8 @@ final class LiveShareTest {
         assertThat(share.ofGrowthFromFresh()).isEqualTo(0.75);
         assertThat(share.ofResident()).isEqualTo(0.45);
         assertThat(new LiveShare(90, 100, 100, 80).ofGrowth()).isNaN();
+        assertThat(share.ofGrowthIfPossible()).isEqualTo(0.9);
+        assertThat(new LiveShare(90, 100, 20, 10).ofGrowthIfPossible()).as("more than it grew by").isNaN();
     }
 
     @Test
