@@ -72,6 +72,9 @@ class FlushTest {
             fixture.cache.flushAll();
             assertThat(reclaim(fixture, 0, true)).as("rounds on the way").isGreaterThan(3);
             assertThat(fixture.cache.stats().bytesMoved()).isZero();
+            assertThat(fixture.cache.stats().segmentsCleaned()).as("nothing was cleaned").isZero();
+            assertThat(fixture.cache.stats().bytesReclaimed()).isZero();
+            assertThat(fixture.cache.stats().reclaimCost()).isZero();
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }

@@ -47,6 +47,8 @@ public final class ShardCleaner {
     private int segment = NONE;
     private long cursor;
     private boolean evicting;
+    /** Whether the segment is cleaned: emptying what was flushed is not what the cleaner's figures tell of. */
+    private boolean counting;
     /** Whether this slice may evict what finds no room to move to. */
     private boolean mayEvict;
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
@@ -114,7 +116,7 @@ public final class ShardCleaner {
             if (oldest == NONE) {
                 return false;
             }
-            begin(oldest, false);
+            begin(oldest, false, false);
         }
         return walk(nowMillis, deadlineNanos);
     }
@@ -138,7 +140,7 @@ public final class ShardCleaner {
         if (candidate == NONE) {
             return false;
         }
-        begin(candidate, false);
+        begin(candidate, false, true);
         return true;
     }
 
@@ -151,16 +153,19 @@ public final class ShardCleaner {
         if (candidate == NONE) {
             return false;
         }
-        begin(candidate, true);
+        begin(candidate, true, true);
         return true;
     }
 
-    private void begin(int candidate, boolean evict) {
+    private void begin(int candidate, boolean evict, boolean count) {
         segments.beginClean(candidate);
         segment = candidate;
         evicting = evict;
+        counting = count;
         cursor = Segments.firstOf(candidate);
-        reclaimCost += segments.utilization(candidate);
+        if (counting) {
+            reclaimCost += segments.utilization(candidate);
+        }
     }
 
     /** Walks on from the cursor; frees the segment at its end. */
@@ -184,9 +189,11 @@ public final class ShardCleaner {
                 }
             }
         }
-        bytesReclaimed += segments.extentBytes(segment);
+        if (counting) {
+            bytesReclaimed += segments.extentBytes(segment);
+            segmentsCleaned++;
+        }
         segments.endClean(segment);
-        segmentsCleaned++;
         segment = NONE;
         return true;
     }
