@@ -390,11 +390,17 @@ public final class Shard {
         return true;
     }
 
-    /** Whether few of the shard's items are others than those of the detached database that are in segments. */
+    /** Whether few of the shard's items are of databases that were not flushed, beside what this one has in segments. */
     private boolean isMostlyDetached(Index detached) {
         long inSegments = detached.size() - items.segments().largeItems();
-        long all = items.segments().liveItems() - items.segments().largeItems();
-        return inSegments > 0 && all - inSegments <= inSegments / MOST_MOVED_PART;
+        long attached = 0;
+        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+            Index index = items.indexOrNull(physical);
+            if (index != null && context.databases.logical(physical) != Databases.DETACHED) {
+                attached += index.size();
+            }
+        }
+        return inSegments > 0 && attached <= inSegments / MOST_MOVED_PART;
     }
 
     private void reclaimBuckets(int physical, Index index, long deadlineNanos) {
