@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
@@ -100,6 +101,82 @@ final class LauncherIT {
         Answer version = ask(Map.of("JAVA_HOME", "/nowhere"), "version");
         assertThat(version.status()).isZero();
         assertThat(version.text()).startsWith("varve ").contains("25.");
+    }
+
+    // --- build
+
+    /** A folder with a Maven that notes that it was called, waits for the file "go", and leaves what a build leaves. */
+    private Path unbuilt() throws IOException {
+        Path home = Files.createDirectories(folder.resolve("new house"));
+        Files.createDirectories(home.resolve("workloads/experiments"));
+        for (String module : List.of("memory-tier", "server", "ycsb-bindings", "experiments")) {
+            Files.createDirectories(home.resolve(module).resolve("src/main"));
+            Files.writeString(home.resolve(module).resolve("pom.xml"), "");
+        }
+        Files.writeString(home.resolve("pom.xml"), "");
+        Path maven = Files.writeString(home.resolve("mvnw"), """
+                #!/bin/sh
+                echo called >>builds
+                while [ ! -e go ]; do sleep 0.05; done
+                for module in memory-tier server ycsb-bindings experiments; do mkdir -p $module/target/classes; done
+                printf '%%s\n' '%s' >experiments/target/runtime.classpath
+                """.formatted(System.getProperty("java.class.path")));
+        Path launcher = Files.copy(Experiments.home().resolve("varve"), home.resolve("varve"));
+        assertThat(launcher.toFile().setExecutable(true)).isTrue();
+        assertThat(maven.toFile().setExecutable(true)).isTrue();
+        return home;
+    }
+
+    private static Process start(Path home) throws IOException {
+        return new ProcessBuilder(home.resolve("varve").toString(), "experiments").redirectErrorStream(true).start();
+    }
+
+    private static void ends(Process process, BufferedReader out) throws IOException, InterruptedException {
+        StringBuilder printed = new StringBuilder();
+        for (String line = out.readLine(); line != null; line = out.readLine()) {
+            printed.append(line).append('\n');
+        }
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).as(printed.toString()).isZero();
+    }
+
+    @Test
+    void ofTwoFirstStartsAtOnceOneBuilds() throws IOException, InterruptedException {
+        Path home = unbuilt();
+        Process first = start(home);
+        try (BufferedReader firstOut = first.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(firstOut.readLine()).contains("varve: building");
+            Process second = start(home);
+            try (BufferedReader secondOut = second.inputReader(StandardCharsets.UTF_8)) {
+                assertThat(secondOut.readLine()).isEqualTo("varve: waiting for the build of process " + first.pid());
+                Files.writeString(home.resolve("go"), "");
+                ends(first, firstOut);
+                ends(second, secondOut);
+            } finally {
+                second.destroyForcibly();
+            }
+        } finally {
+            first.destroyForcibly();
+        }
+        assertThat(Files.readAllLines(home.resolve("builds"))).containsExactly("called");
+        assertThat(Files.exists(home.resolve("target/launcher/lock"), LinkOption.NOFOLLOW_LINKS)).isFalse();
+    }
+
+    @Test
+    void aBuildThatWasKilledKeepsNobodyFromBuilding() throws IOException, InterruptedException {
+        Path home = unbuilt();
+        Files.writeString(home.resolve("go"), "");
+        Process killed = new ProcessBuilder("true").start();
+        assertThat(killed.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        Files.createSymbolicLink(Files.createDirectories(home.resolve("target/launcher")).resolve("lock"),
+                Path.of(String.valueOf(killed.pid())));
+        Process next = start(home);
+        try (BufferedReader out = next.inputReader(StandardCharsets.UTF_8)) {
+            ends(next, out);
+        } finally {
+            next.destroyForcibly();
+        }
+        assertThat(Files.readAllLines(home.resolve("builds"))).containsExactly("called");
     }
 
     // --- serve

@@ -36,6 +36,8 @@ final class Maintenance {
     private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
+    /** Whether the cycle that runs has left work behind. */
+    private boolean limited;
 
     Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, Census census,
             CacheConfig config) {
@@ -64,30 +66,31 @@ final class Maintenance {
      *
      * @param giveWay done after each hold of a lock in which work was done
      * @return nanoseconds until the next round is of use; 0 if there is more to do at once
+     * @throws RuntimeException what went wrong in a chore first, after all the others have been done; an Error likewise
      */
     long run(Runnable giveWay) {
+        Chores chores = new Chores();
         long now = context.ticker().nanoTime();
         if (now - nextCycleNanos >= 0) {
             nextCycleNanos = now + cycleNanos;
             if (activeExpire) {
-                expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay);
+                chores.attempt(() -> expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay, chores));
             }
         }
-        boolean more = rehashSlice(giveWay);
-        if (reclaimer.reclaimSlice()) {
-            more = true;
-            giveWay.run();
-        }
-        more |= cleanSlice(giveWay);
-        more |= census.slice(giveWay);
-        trim();
-        context.regions().discardRetired();
-        return more ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
+        chores.attempt(() -> rehashSlice(giveWay));
+        chores.attempt(() -> reclaimSlice(giveWay));
+        chores.attempt(() -> keepReserve(giveWay));
+        chores.attempt(() -> cleanSlice(giveWay));
+        chores.attempt(() -> census.slice(giveWay));
+        chores.attempt(this::trim);
+        chores.throwFailure();
+        return chores.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
     }
 
-    private void expireCycle(long limitNanos, Runnable giveWay) {
+    /** What it leaves is the next cycle's, so that there is never more of it to do at once. */
+    private boolean expireCycle(long limitNanos, Runnable giveWay, Chores chores) {
         long nowMillis = context.ticker().wallMillis();
-        boolean limited = false;
+        limited = false;
         for (Shard shard : shards) {
             shard.lock();
             try {
@@ -100,11 +103,16 @@ final class Maintenance {
             // Each shard may use an equal part of what is left, so that none starves behind a busy one.
             long start = context.ticker().nanoTime();
             long end = start + Math.max(SLICE_NANOS, (limitNanos - start) / (shards.length - i));
-            limited |= !expireShard(shards[i], nowMillis, end, giveWay);
+            Shard shard = shards[i];
+            chores.attempt(() -> {
+                limited |= !expireShard(shard, nowMillis, end, giveWay);
+                return false;
+            });
         }
         if (limited) {
             limitedCycles.incrementAndGet();
         }
+        return false;
     }
 
     private boolean expireShard(Shard shard, long nowMillis, long endNanos, Runnable giveWay) {
@@ -146,14 +154,28 @@ final class Maintenance {
         return more;
     }
 
-    /** Keeps a reserve ahead of the writers, and cleans what is worth it. */
+    private boolean reclaimSlice(Runnable giveWay) {
+        boolean more = reclaimer.reclaimSlice();
+        if (more) {
+            giveWay.run();
+        }
+        return more;
+    }
+
+    /** Ahead of the writers. */
+    private boolean keepReserve(Runnable giveWay) {
+        boolean more = false;
+        if (context.evictionPolicy().evicts() && room.isShort()) {
+            more = room.gain(context.ticker().wallMillis());
+            giveWay.run();
+        }
+        return more;
+    }
+
+    /** Cleans what is worth it. */
     private boolean cleanSlice(Runnable giveWay) {
         long nowMillis = context.ticker().wallMillis();
         boolean more = false;
-        if (context.evictionPolicy().evicts() && room.isShort()) {
-            more = room.gain(nowMillis);
-            giveWay.run();
-        }
         for (Shard shard : shards) {
             boolean cleaned;
             shard.lock();
@@ -171,7 +193,7 @@ final class Maintenance {
         return more;
     }
 
-    private void trim() {
+    private boolean trim() {
         long now = context.ticker().nanoTime();
         if (now - nextTrimNanos >= 0) {
             nextTrimNanos = now + TRIM_NANOS;
@@ -186,5 +208,7 @@ final class Maintenance {
             }
             context.pool().trim();
         }
+        context.regions().discardRetired();
+        return false;
     }
 }

@@ -24,34 +24,34 @@ final class Reclaimer {
         this.shards = shards;
     }
 
-    /** Reclaims a part of the databases that were flushed; true if there is more. */
+    /** Reclaims a part of the databases that were flushed, for some 200 µs; true if there is more. */
     boolean reclaimSlice() {
         Databases databases = context.databases();
-        boolean more = false;
         synchronized (lock) {
             for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-                if (databases.reclaiming(physical)) {
-                    more |= !reclaim(physical);
+                if (databases.reclaiming(physical) && !reclaim(physical)) {
+                    return true;
                 }
             }
         }
-        return more;
+        return false;
     }
 
+    /** One shard after the other: those that are done take no time, and the slice is no longer for there being many. */
     private boolean reclaim(int physical) {
-        boolean done = true;
+        long deadlineNanos = context.ticker().nanoTime() + SLICE_NANOS;
         for (Shard shard : shards) {
             shard.lock();
             try {
-                done &= shard.reclaimSlice(physical, context.ticker().nanoTime() + SLICE_NANOS);
+                if (!shard.reclaimSlice(physical, deadlineNanos)) {
+                    return false;
+                }
             } finally {
                 shard.unlock();
             }
         }
-        if (done) {
-            finish(physical);
-        }
-        return done;
+        finish(physical);
+        return true;
     }
 
     private void finish(int physical) {

@@ -18,8 +18,10 @@ final class Maintenance implements AutoCloseable {
     /** So long it works, and so long it then sleeps at the least (the system makes it some 50 µs more), while there is work. */
     private static final long WORK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** After a failed slice: not at once again, so that a bug fills no disk with its log. */
+    /** After a failed round: not at once again... */
     private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** ... and told about once in so long, so that what fails again and again fills no disk with its log. */
+    private static final long QUIET_AFTER_FAILURE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Cache cache;
     private final NetworkServer network;
@@ -29,8 +31,10 @@ final class Maintenance implements AutoCloseable {
     private boolean prepared;
     private long checkedNanos = System.nanoTime();
     private long sampledNanos = checkedNanos;
-    /** When it last did; the thread's own. */
+    /** When it last did; the thread's own, as is what follows. */
     private long gaveWay;
+    private long failures;
+    private long reportedNanos;
 
     private Maintenance(Cache cache, NetworkServer network, ServerContext server) {
         this.cache = cache;
@@ -54,12 +58,20 @@ final class Maintenance implements AutoCloseable {
                 lookAround(System.nanoTime());
             } catch (RuntimeException | Error failed) {
                 // Whatever it was, memory that the system refuses too: without this thread nothing would ever expire again.
-                LOG.error("A slice of maintenance failed", failed);
+                report(failed, System.nanoTime());
                 idleNanos = PAUSE_AFTER_FAILURE_NANOS;
             }
             if (idleNanos > 0) {
                 LockSupport.parkNanos(this, Math.min(idleNanos, SAMPLE_NANOS));
             }
+        }
+    }
+
+    private void report(Throwable failed, long now) {
+        failures++;
+        if (failures == 1 || now - reportedNanos >= QUIET_AFTER_FAILURE_NANOS) {
+            reportedNanos = now;
+            LOG.error("A round of maintenance failed, the {}. since the start", failures, failed);
         }
     }
 
