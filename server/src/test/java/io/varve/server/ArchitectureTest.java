@@ -45,6 +45,15 @@ final class ArchitectureTest {
     }
 
     @Test
+    void whatIsAskedOfTheSystemKnowsNoOtherRoom() {
+        for (String other : List.of("admin", "command", "config", "net", "resp")) {
+            forbid("system", other);
+        }
+        noClasses().that().resideInAPackage(ROOT + ".system").should().dependOnClassesThat()
+                .resideInAPackage("io.varve.memory..").check(CLASSES);
+    }
+
+    @Test
     void whatIsMeasuredKnowsNeitherCommandsNorProtocol() {
         for (String other : List.of("command", "resp", "net")) {
             forbid("admin", other);
@@ -80,7 +89,7 @@ final class ArchitectureTest {
 
     @Test
     void theWireIsNoDoorToRawMemory() {
-        noClasses().should().dependOnClassesThat()
+        noClasses().that().resideOutsideOfPackage(ROOT + ".system").should().dependOnClassesThat()
                 .haveNameMatching("java\\.lang\\.foreign\\.(Arena|Linker|SymbolLookup)")
                 .check(CLASSES);
         noClasses().should().dependOnClassesThat(new DescribedPredicate<JavaClass>("sun.misc.Unsafe") {
@@ -94,7 +103,7 @@ final class ArchitectureTest {
     @Test
     void everyRoomSaysWhatLivesInIt() {
         classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(ROOT, ROOT + ".admin",
-                ROOT + ".command", ROOT + ".config", ROOT + ".net", ROOT + ".resp").check(CLASSES);
+                ROOT + ".command", ROOT + ".config", ROOT + ".net", ROOT + ".resp", ROOT + ".system").check(CLASSES);
     }
 
     private static DescribedPredicate<com.tngtech.archunit.core.domain.JavaMethodCall> named(String owner,

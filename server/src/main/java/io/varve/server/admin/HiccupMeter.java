@@ -3,6 +3,8 @@ package io.varve.server.admin;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.varve.server.system.TimeSlice;
+
 /**
  * Notices when this process could not run: a thread that sleeps a millisecond at a time and notes how much longer it slept.
  * The counts are guarded by itself; maintenance starts and stops the thread that measures.
@@ -15,10 +17,16 @@ public final class HiccupMeter {
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    private final TimeSlice slice;
     private volatile boolean wanted;
     private Thread thread = Thread.ofPlatform().unstarted(this::measure);
     private long longestNanos;
     private long longOnes;
+
+    /** @param slice that of the threads for which it stands: it waits for a core as long as they do */
+    public HiccupMeter(TimeSlice slice) {
+        this.slice = slice;
+    }
 
     /** Measures from now on, or no more. Called by one thread at a time. */
     public void follow(boolean measuring) {
@@ -37,6 +45,7 @@ public final class HiccupMeter {
     }
 
     private void measure() {
+        slice.apply();
         long before = System.nanoTime();
         while (wanted) {
             LockSupport.parkNanos(this, PERIOD_NANOS);

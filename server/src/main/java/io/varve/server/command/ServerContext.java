@@ -20,6 +20,7 @@ import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.system.TimeSlice;
 import io.varve.server.resp.ArgumentMemory;
 
 /**
@@ -32,7 +33,7 @@ public final class ServerContext implements InfoSource {
     private final Clients clients = new Clients();
     private final SlowLog slowLog = new SlowLog();
     private final LatencyMonitor latencies = new LatencyMonitor();
-    private final HiccupMeter hiccups = new HiccupMeter();
+    private final HiccupMeter hiccups;
     private final ErrorCounts errors = new ErrorCounts();
     private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
     private final ArgumentMemory argumentMemory = ArgumentMemory.ofHeap();
@@ -57,6 +58,7 @@ public final class ServerContext implements InfoSource {
     public ServerContext(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
         this.cache = cache;
         this.config = config;
+        this.hiccups = new HiccupMeter(new TimeSlice(config.number("io-thread-slice-us")));
         this.ticker = ticker;
         this.shutdown = shutdown;
         startedMillis = ticker.wallMillis();

@@ -73,6 +73,7 @@ public final class Settings {
     private static void ours() {
         integer("io-threads", Integer.toString(Math.min(128, Runtime.getRuntime().availableProcessors())), 1, 128,
                 FIXED);
+        integer("io-thread-slice-us", "100", 0, 100_000, FIXED);
         choice("transport", "auto", FIXED, List.of("auto", "epoll", "io_uring", "nio"));
         add(new Setting("shards", Kind.AUTO_INTEGER, "auto", 1, 1024, List.of(), FIXED, false, null));
         add(new Setting("segment-size", Kind.AUTO_MEMORY, "auto", 4096, 8 << 20, List.of(), FIXED, false, null));

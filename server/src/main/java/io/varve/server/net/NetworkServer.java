@@ -19,7 +19,6 @@ import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.uring.IoUringChannelOption;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
@@ -27,6 +26,7 @@ import io.varve.memory.item.ValueRun;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerContext;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.system.TimeSlice;
 import io.varve.server.resp.LargeBulks;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -67,8 +67,8 @@ public final class NetworkServer implements AutoCloseable {
         Transport.Choice choice = Transport.choose(config.text("transport"));
         int threads = config.intNumber("io-threads");
         LOG.info("Transport {}: {}; {} event loops", choice.transport().settingName(), choice.reason(), threads);
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory("varve-io", true),
-                choice.transport().ioHandlers());
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
+                new LoopThreads(new TimeSlice(config.number("io-thread-slice-us"))), choice.transport().ioHandlers());
         server.transport(choice.transport().settingName());
         NetworkServer network = new NetworkServer(server, choice.transport(), loops);
         try {

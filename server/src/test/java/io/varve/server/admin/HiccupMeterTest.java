@@ -2,6 +2,7 @@ package io.varve.server.admin;
 
 import java.time.Duration;
 
+import io.varve.server.system.TimeSlice;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,7 +10,7 @@ import static org.awaitility.Awaitility.await;
 
 /** What the thread that sleeps a millisecond at a time makes of oversleeping. Confined to the test's thread. */
 final class HiccupMeterTest {
-    private final HiccupMeter meter = new HiccupMeter();
+    private final HiccupMeter meter = new HiccupMeter(new TimeSlice(0));
 
     @Test
     void theLongestIsKeptUntilItIsReset() {

@@ -1,0 +1,7 @@
+/**
+ * What the server asks of the operating system beside files and sockets.
+ *
+ * <p>Lives here: calls of the C library. Must not live here: anything that touches memory of items.
+ */
+@org.jspecify.annotations.NullMarked
+package io.varve.server.system;
