@@ -29,9 +29,13 @@ import org.jspecify.annotations.Nullable;
 public final class Shard {
     /** An expiry time of {@code put} that means: what the key has. */
     public static final long KEEP = -2;
-    /** The load at which an index doubles: of the shard that doubles last, and how far the others are ahead of it. */
+    /** The load at which an index doubles, of the shard that doubles last... */
     public static final double MAX_INDEX_LOAD = 0.87;
-    public static final double INDEX_LOAD_STAGGER = 0.12;
+    /**
+     * ... and how far the others are ahead of it at the most. Enough that one has moved its entries long before the next begins;
+     * no more, because a table that doubles earlier than it must is half empty for longer.
+     */
+    public static final double INDEX_LOAD_STAGGER = 0.05;
     /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */
     private static final int RECLAIM_BUCKETS = 256;
     private static final int BUCKETS_PER_CLOCK = 8;

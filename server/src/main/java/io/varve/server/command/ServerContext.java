@@ -20,8 +20,8 @@ import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.system.TimeSlice;
 import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.system.TimeSlice;
 
 /**
  * What all commands share beside the keys: configuration, clients, counters, logs. Many threads: every part guards

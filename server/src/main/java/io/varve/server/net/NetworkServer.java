@@ -14,6 +14,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.group.ChannelGroup;
@@ -26,8 +27,8 @@ import io.varve.memory.item.ValueRun;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerContext;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.system.TimeSlice;
 import io.varve.server.resp.LargeBulks;
+import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,12 +50,16 @@ public final class NetworkServer implements AutoCloseable {
     private final ChannelGroup listening = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final Transport transport;
+    private final ConnectionBuffers allocator;
+    private final Workers workers;
     private int port;
 
-    private NetworkServer(ServerContext server, Transport transport, EventLoopGroup loops) {
+    private NetworkServer(ServerContext server, CommandTable table, Transport transport, EventLoopGroup loops) {
         this.server = server;
         this.transport = transport;
         this.loops = loops;
+        allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(), server.argumentMemory());
+        workers = new Workers(server, table, allocator);
     }
 
     /**
@@ -70,9 +75,9 @@ public final class NetworkServer implements AutoCloseable {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
                 new LoopThreads(new TimeSlice(config.number("io-thread-slice-us"))), choice.transport().ioHandlers());
         server.transport(choice.transport().settingName());
-        NetworkServer network = new NetworkServer(server, choice.transport(), loops);
+        NetworkServer network = new NetworkServer(server, table, choice.transport(), loops);
         try {
-            network.listen(table);
+            network.listen();
         } catch (IOException | RuntimeException failed) {
             network.close();
             throw failed;
@@ -80,9 +85,9 @@ public final class NetworkServer implements AutoCloseable {
         return network;
     }
 
-    private void listen(CommandTable table) throws IOException {
+    private void listen() throws IOException {
         ServerConfig config = server.config();
-        ServerBootstrap bootstrap = bootstrap(table, config);
+        ServerBootstrap bootstrap = bootstrap(config);
         port = config.intNumber("port");
         List<String> failures = new ArrayList<>();
         for (String address : config.text("bind").trim().split("\\s+")) {
@@ -105,10 +110,7 @@ public final class NetworkServer implements AutoCloseable {
         server.port(port);
     }
 
-    private ServerBootstrap bootstrap(CommandTable table, ServerConfig config) {
-        ConnectionBuffers allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(),
-                server.argumentMemory());
-        Workers workers = new Workers(server, table, allocator);
+    private ServerBootstrap bootstrap(ServerConfig config) {
         LargeBulks largeBulks = new CacheRuns(server.cache());
         int keepAliveSeconds = config.intNumber("tcp-keepalive");
         ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(transport.serverChannel())
@@ -116,9 +118,8 @@ public final class NetworkServer implements AutoCloseable {
                 .option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.SO_KEEPALIVE, keepAliveSeconds > 0)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR,
-                        new AdaptiveRecvByteBufAllocator(512, 4096, READ_BYTES).maxMessagesPerRead(1));
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK);
+        RecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator(512, 4096, READ_BYTES).maxMessagesPerRead(1);
         if (keepAliveSeconds > 0) {
             switch (transport) {
                 case EPOLL -> bootstrap.childOption(EpollChannelOption.TCP_KEEPIDLE, keepAliveSeconds)
@@ -132,6 +133,10 @@ public final class NetworkServer implements AutoCloseable {
             @Override
             protected void initChannel(Channel channel) {
                 connections.add(channel);
+                // io_uring holds a buffer for each connection that waits for input: there is none to share.
+                channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING
+                        ? sizes
+                        : new ReusingReceive(sizes, workers.of(channel.eventLoop()).received()));
                 channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, allocator, channel));
             }
         });
@@ -158,8 +163,11 @@ public final class NetworkServer implements AutoCloseable {
     public void close() {
         listening.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         connections.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
-        loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
+        boolean ended = loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
                 TimeUnit.SECONDS);
+        if (ended) {
+            workers.close();
+        }
     }
 
     /** Large bulks go into runs of the cache. Thread-safe as the cache is. */

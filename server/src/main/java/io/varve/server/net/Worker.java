@@ -8,21 +8,26 @@ import io.varve.server.command.CommandTable;
 import io.varve.server.command.Dispatcher;
 import io.varve.server.command.ServerContext;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.ReusedBuffer;
 
 /**
  * What the connections of one event loop share: the dispatcher with its cache session, the reply writer, spare batches.
  * Confined to that event loop.
  */
-final class Worker {
+final class Worker implements AutoCloseable {
     private static final int SPARE_BATCHES = 4;
+    /** A batch of 64 short requests fits; what is kept of it holds no more. */
+    private static final int RECEIVE_BYTES = 4 << 10;
 
     private final Dispatcher dispatcher;
     private final ReplyWriter reply;
+    private final ReusedBuffer received;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
 
     Worker(ServerContext server, CommandTable table, ByteBufAllocator allocator) {
         dispatcher = new Dispatcher(server, table);
         reply = new ReplyWriter(allocator, server.argumentMemory());
+        received = new ReusedBuffer(allocator, RECEIVE_BYTES);
     }
 
     Dispatcher dispatcher() {
@@ -31,6 +36,11 @@ final class Worker {
 
     ReplyWriter reply() {
         return reply;
+    }
+
+    /** What connections receive into as long as little comes at a time. */
+    ReusedBuffer received() {
+        return received;
     }
 
     /** An empty batch; {@link #giveBack} it. */
@@ -44,5 +54,12 @@ final class Worker {
         if (spare.size() < SPARE_BATCHES) {
             spare.push(batch);
         }
+    }
+
+    /** Called when its event loop has ended. */
+    @Override
+    public void close() {
+        reply.close();
+        received.close();
     }
 }

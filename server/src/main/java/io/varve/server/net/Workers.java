@@ -9,7 +9,7 @@ import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerContext;
 
 /** The worker of each event loop, made when its first connection comes. Many threads: a concurrent map. */
-final class Workers {
+final class Workers implements AutoCloseable {
     private final Map<EventLoop, Worker> byLoop = new ConcurrentHashMap<>();
     private final ServerContext server;
     private final CommandTable table;
@@ -23,5 +23,11 @@ final class Workers {
 
     Worker of(EventLoop loop) {
         return byLoop.computeIfAbsent(loop, _ -> new Worker(server, table, allocator));
+    }
+
+    /** Called when the event loops have ended. */
+    @Override
+    public void close() {
+        byLoop.values().forEach(Worker::close);
     }
 }

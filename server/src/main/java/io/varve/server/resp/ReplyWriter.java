@@ -30,6 +30,8 @@ public final class ReplyWriter {
 
     private final ByteBufAllocator allocator;
     private final ArgumentMemory heap;
+    /** Most replies fit into it, and have been written out before the next begins. */
+    private final ReusedBuffer first;
     /** What goes out before the current buffer: complete buffers, and views of large values' runs. */
     private final List<ByteBuf> pieces = new ArrayList<>();
     /** Bytes in {@link #pieces}, and how many were copied into them. */
@@ -49,6 +51,7 @@ public final class ReplyWriter {
     public ReplyWriter(ByteBufAllocator allocator, ArgumentMemory heap) {
         this.allocator = allocator;
         this.heap = heap;
+        first = new ReusedBuffer(allocator, CHUNK_BYTES);
     }
 
     /** 2 or 3. */
@@ -327,8 +330,9 @@ public final class ReplyWriter {
         forgetPieces();
     }
 
-    /** Releases everything that was not taken. */
+    /** Releases everything that was not taken, and lets go of the buffer that is used again and again. */
     public void close() {
+        first.close();
         dropBuffer();
         for (ByteBuf piece : pieces) {
             piece.release();
@@ -450,7 +454,9 @@ public final class ReplyWriter {
     }
 
     private void nextBuffer(int bytes) {
-        ByteBuf fresh = allocator.directBuffer(Math.max(chunkBytes(), bytes));
+        ByteBuf fresh = bytes <= CHUNK_BYTES && isEmpty()
+                ? first.take()
+                : allocator.directBuffer(Math.max(chunkBytes(), bytes));
         finishBuffer();
         open(fresh);
         at = start;

@@ -1,0 +1,78 @@
+package io.varve.server.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
+import io.varve.server.resp.ReusedBuffer;
+
+/**
+ * What a connection receives into: the buffer of its event loop while little comes at a time, one of its own size else.
+ * Confined to the event loop.
+ *
+ * @param sizes how much is expected, from what came before
+ */
+record ReusingReceive(RecvByteBufAllocator sizes, ReusedBuffer buffer) implements RecvByteBufAllocator {
+    @Override
+    public Handle newHandle() {
+        return new ReusingHandle((ExtendedHandle) sizes.newHandle(), buffer);
+    }
+
+    private record ReusingHandle(ExtendedHandle sizes, ReusedBuffer buffer) implements ExtendedHandle {
+        @Override
+        public ByteBuf allocate(ByteBufAllocator allocator) {
+            return sizes.guess() <= buffer.capacity() ? buffer.take() : sizes.allocate(allocator);
+        }
+
+        @Override
+        public int guess() {
+            return sizes.guess();
+        }
+
+        @SuppressWarnings("deprecation") // the interface still asks for it
+        @Override
+        public void reset(io.netty.channel.ChannelConfig config) {
+            sizes.reset(config);
+        }
+
+        @Override
+        public void incMessagesRead(int messages) {
+            sizes.incMessagesRead(messages);
+        }
+
+        @Override
+        public void lastBytesRead(int bytes) {
+            sizes.lastBytesRead(bytes);
+        }
+
+        @Override
+        public int lastBytesRead() {
+            return sizes.lastBytesRead();
+        }
+
+        @Override
+        public void attemptedBytesRead(int bytes) {
+            sizes.attemptedBytesRead(bytes);
+        }
+
+        @Override
+        public int attemptedBytesRead() {
+            return sizes.attemptedBytesRead();
+        }
+
+        @Override
+        public boolean continueReading() {
+            return sizes.continueReading();
+        }
+
+        @Override
+        public boolean continueReading(UncheckedBooleanSupplier maybeMore) {
+            return sizes.continueReading(maybeMore);
+        }
+
+        @Override
+        public void readComplete() {
+            sizes.readComplete();
+        }
+    }
+}
