@@ -13,6 +13,8 @@ final class Chores {
     private @Nullable Throwable failure;
 
     /** @param chore says whether there is more of it to do at once */
+    // The same error may come twice (the JVM keeps some ready), and none can be suppressed in itself.
+    @SuppressWarnings("ReferenceEquality")
     void attempt(BooleanSupplier chore) {
         try {
             more |= chore.getAsBoolean();

@@ -14,7 +14,7 @@ import io.varve.server.resp.ReusedBuffer;
  */
 record ReusingReceive(RecvByteBufAllocator sizes, ReusedBuffer buffer) implements RecvByteBufAllocator {
     @Override
-    public Handle newHandle() {
+    public ExtendedHandle newHandle() {
         return new ReusingHandle((ExtendedHandle) sizes.newHandle(), buffer);
     }
 
