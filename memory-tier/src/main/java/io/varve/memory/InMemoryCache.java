@@ -74,6 +74,7 @@ final class InMemoryCache implements Cache {
         requireRoomForHeads(asked, shardCount, segmentBytes);
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
+        budget.reserve(Room.reserveBytes(shardCount, segmentBytes));
         SegmentPool pool = openPool(regions, budget, config);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
@@ -188,6 +189,9 @@ final class InMemoryCache implements Cache {
 
     @Override
     public void flush(int database) {
+        if (size(database) == 0) {
+            return;
+        }
         while (!underAllLocks(() -> context.databases().detach(database))) {
             // More flushes in flight than physical databases: this one helps to finish the others.
             reclaimer.reclaimSlice();
@@ -197,9 +201,7 @@ final class InMemoryCache implements Cache {
     @Override
     public void flushAll() {
         for (int i = 0; i < config.databases(); i++) {
-            if (size(i) > 0) {
-                flush(i);
-            }
+            flush(i);
         }
     }
 

@@ -74,30 +74,32 @@ final class Maintenance {
         if (now - nextCycleNanos >= 0) {
             nextCycleNanos = now + cycleNanos;
             if (activeExpire) {
-                chores.attempt(() -> expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay, chores));
+                expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay, chores);
             }
         }
-        chores.attempt(() -> rehashSlice(giveWay));
+        for (Shard shard : shards) {
+            chores.attempt(() -> rehashSlice(shard, giveWay));
+        }
         chores.attempt(() -> reclaimSlice(giveWay));
         chores.attempt(() -> keepReserve(giveWay));
-        chores.attempt(() -> cleanSlice(giveWay));
+        for (Shard shard : shards) {
+            chores.attempt(() -> cleanSlice(shard, giveWay));
+        }
         chores.attempt(() -> census.slice(giveWay));
-        chores.attempt(this::trim);
+        trim(chores);
         chores.throwFailure();
         return chores.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
     }
 
     /** What it leaves is the next cycle's, so that there is never more of it to do at once. */
-    private boolean expireCycle(long limitNanos, Runnable giveWay, Chores chores) {
+    private void expireCycle(long limitNanos, Runnable giveWay, Chores chores) {
         long nowMillis = context.ticker().wallMillis();
         limited = false;
         for (Shard shard : shards) {
-            shard.lock();
-            try {
-                shard.beginExpiryCycle(nowMillis);
-            } finally {
-                shard.unlock();
-            }
+            chores.attempt(() -> {
+                beginExpiryCycle(shard, nowMillis);
+                return false;
+            });
         }
         for (int i = 0; i < shards.length; i++) {
             // Each shard may use an equal part of what is left, so that none starves behind a busy one.
@@ -112,7 +114,15 @@ final class Maintenance {
         if (limited) {
             limitedCycles.incrementAndGet();
         }
-        return false;
+    }
+
+    private static void beginExpiryCycle(Shard shard, long nowMillis) {
+        shard.lock();
+        try {
+            shard.beginExpiryCycle(nowMillis);
+        } finally {
+            shard.unlock();
+        }
     }
 
     private boolean expireShard(Shard shard, long nowMillis, long endNanos, Runnable giveWay) {
@@ -136,22 +146,18 @@ final class Maintenance {
         }
     }
 
-    private boolean rehashSlice(Runnable giveWay) {
-        boolean more = false;
-        for (Shard shard : shards) {
-            boolean moved;
-            shard.lock();
-            try {
-                moved = shard.rehashSlice(REHASH_BUCKETS);
-            } finally {
-                shard.unlock();
-            }
-            if (moved) {
-                more = true;
-                giveWay.run();
-            }
+    private static boolean rehashSlice(Shard shard, Runnable giveWay) {
+        boolean moved;
+        shard.lock();
+        try {
+            moved = shard.rehashSlice(REHASH_BUCKETS);
+        } finally {
+            shard.unlock();
         }
-        return more;
+        if (moved) {
+            giveWay.run();
+        }
+        return moved;
     }
 
     private boolean reclaimSlice(Runnable giveWay) {
@@ -169,46 +175,57 @@ final class Maintenance {
             more = room.gain(context.ticker().wallMillis());
             giveWay.run();
         }
-        return more;
-    }
-
-    /** Cleans what is worth it. */
-    private boolean cleanSlice(Runnable giveWay) {
-        long nowMillis = context.ticker().wallMillis();
-        boolean more = false;
-        for (Shard shard : shards) {
-            boolean cleaned;
-            shard.lock();
-            try {
-                cleaned = shard.cleaner().compactSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS,
-                        IDLE_DEAD_SHARE);
-            } finally {
-                shard.unlock();
-            }
-            if (cleaned) {
-                more = true;
-                giveWay.run();
-            }
+        if (room.makeRoomForTable()) {
+            more = true;
+            giveWay.run();
         }
         return more;
     }
 
-    private boolean trim() {
+    /** Cleans what is worth it. */
+    private boolean cleanSlice(Shard shard, Runnable giveWay) {
+        boolean cleaned;
+        shard.lock();
+        try {
+            cleaned = shard.cleaner().compactSlice(context.ticker().wallMillis(),
+                    context.ticker().nanoTime() + SLICE_NANOS, IDLE_DEAD_SHARE);
+        } finally {
+            shard.unlock();
+        }
+        if (cleaned) {
+            giveWay.run();
+        }
+        return cleaned;
+    }
+
+    private void trim(Chores chores) {
         long now = context.ticker().nanoTime();
         if (now - nextTrimNanos >= 0) {
             nextTrimNanos = now + TRIM_NANOS;
             long nowMillis = context.ticker().wallMillis();
             for (Shard shard : shards) {
-                shard.lock();
-                try {
-                    shard.closeIdleHeads(nowMillis);
-                } finally {
-                    shard.unlock();
-                }
+                chores.attempt(() -> {
+                    closeIdleHeads(shard, nowMillis);
+                    return false;
+                });
             }
-            context.pool().trim();
+            chores.attempt(() -> {
+                context.pool().trim();
+                return false;
+            });
         }
-        context.regions().discardRetired();
-        return false;
+        chores.attempt(() -> {
+            context.regions().discardRetired();
+            return false;
+        });
+    }
+
+    private static void closeIdleHeads(Shard shard, long nowMillis) {
+        shard.lock();
+        try {
+            shard.closeIdleHeads(nowMillis);
+        } finally {
+            shard.unlock();
+        }
     }
 }

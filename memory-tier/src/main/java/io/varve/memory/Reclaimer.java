@@ -18,18 +18,27 @@ final class Reclaimer {
      * been attached, filled and flushed again in between. Taken before any shard's lock.
      */
     private final Object lock = new Object();
+    /** The physical database whose turn it is. */
+    private int next;
 
     Reclaimer(ShardContext context, Shard[] shards) {
         this.context = context;
         this.shards = shards;
     }
 
-    /** Reclaims a part of the databases that were flushed, for some 200 µs; true if there is more. */
+    /**
+     * Reclaims a part of the databases that were flushed, for some 200 µs; true if there may be more. They take turns, so that
+     * a small one need not wait until a large one is done.
+     */
     boolean reclaimSlice() {
         Databases databases = context.databases();
         synchronized (lock) {
-            for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-                if (databases.reclaiming(physical) && !reclaim(physical)) {
+            long deadlineNanos = context.ticker().nanoTime() + SLICE_NANOS;
+            for (int i = 0; i < Databases.PHYSICAL; i++) {
+                int physical = next;
+                next = (next + 1) % Databases.PHYSICAL;
+                if (databases.reclaiming(physical) && (!reclaim(physical, deadlineNanos)
+                        || context.ticker().nanoTime() - deadlineNanos >= 0)) {
                     return true;
                 }
             }
@@ -38,20 +47,28 @@ final class Reclaimer {
     }
 
     /** One shard after the other: those that are done take no time, and the slice is no longer for there being many. */
-    private boolean reclaim(int physical) {
-        long deadlineNanos = context.ticker().nanoTime() + SLICE_NANOS;
+    private boolean reclaim(int physical, long deadlineNanos) {
+        Chores chores = new Chores();
         for (Shard shard : shards) {
-            shard.lock();
-            try {
-                if (!shard.reclaimSlice(physical, deadlineNanos)) {
-                    return false;
-                }
-            } finally {
-                shard.unlock();
+            if (!chores.more()) {
+                chores.attempt(() -> !reclaim(shard, physical, deadlineNanos));
             }
+        }
+        chores.throwFailure();
+        if (chores.more()) {
+            return false;
         }
         finish(physical);
         return true;
+    }
+
+    private static boolean reclaim(Shard shard, int physical, long deadlineNanos) {
+        shard.lock();
+        try {
+            return shard.reclaimSlice(physical, deadlineNanos);
+        } finally {
+            shard.unlock();
+        }
     }
 
     private void finish(int physical) {

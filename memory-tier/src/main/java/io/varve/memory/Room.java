@@ -21,6 +21,9 @@ final class Room {
     /** What is kept uncharged for what is no segment: a few slabs of time buckets, index tables as they begin. */
     private static final long UNSEGMENTED_BYTES = 64 << 10;
 
+    /** Of free segments: to give back more in one go would take longer than a slice. */
+    private static final long GIVEN_BACK_AT_ONCE_BYTES = 1 << 20;
+
     /** Maintenance makes room ahead of the writers up to this part of maxmemory. */
     private static final int AHEAD_PART = 64;
     /** What was refused may be a table that is out of proportion: at most this part of maxmemory is freed for it. */
@@ -39,7 +42,7 @@ final class Room {
 
     /** Whether {@link #admit} has nothing to do: there is room, and what is no segment would find some uncharged too. */
     boolean isAmple(long bytes) {
-        if (context.refusedBytes().get() != 0) {
+        if (context.refusedBytes().get() != 0 || context.deferredBytes().get() != 0) {
             return false;
         }
         long left = context.budget().leftBytes();
@@ -63,7 +66,37 @@ final class Room {
             return false;
         }
         uncharge(wanted - bytes + (bytes >= context.largeThresholdBytes() ? bytes : 0));
+        makeRoomForTable();
         return true;
+    }
+
+    /**
+     * A slice of the work for the larger table that an index was refused. It can wait, and whoever made all of the room at once
+     * would keep a request waiting for as long as it takes to clean a good part of the cache. So maintenance works at it, and
+     * every write a little.
+     *
+     * @return whether there may be more to do
+     */
+    boolean makeRoomForTable() {
+        long deferred = context.deferredBytes().get();
+        if (deferred == 0) {
+            return false;
+        }
+        long wanted = Math.min(deferred, context.budget().limitBytes() / MOST_PART_FOR_REFUSED) + reserveBytes();
+        if (context.budget().leftBytes() >= wanted) {
+            // The index asks again, at its next insert or when maintenance comes by.
+            context.deferredBytes().compareAndSet(deferred, 0);
+            return false;
+        }
+        if (leftBytes() + reserveBytes() >= wanted && context.pool().giveBack(GIVEN_BACK_AT_ONCE_BYTES) > 0) {
+            return true;
+        }
+        if (gain(context.ticker().wallMillis())) {
+            return true;
+        }
+        // Nothing goes: the index is to ask again before anybody else tries.
+        context.deferredBytes().compareAndSet(deferred, 0);
+        return false;
     }
 
     /** Whether {@code bytes} that are no segment fit as it is. Locks no shard: free segments are given back at most. */

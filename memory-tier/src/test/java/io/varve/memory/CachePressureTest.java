@@ -74,6 +74,24 @@ final class CachePressureTest {
         }
     }
 
+    /** A table that doubles takes a quarter of this cache: no write may wait until all the room for it is made. */
+    @Test
+    void noWriteMakesAllTheRoomForALargerTable() {
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(16 * MIB).withShards(2).withSegmentSizeBytes(32 << 10).withHeads(2)
+                        .withEvictionPolicy(EvictionPolicy.ALLKEYS_RANDOM).withHashSeed(7).withTicker(ticker)))) {
+            long most = 0;
+            for (int i = 0; i < 900_000; i++) {
+                long before = fixture.cache.stats().evicted();
+                write(fixture, i, 10, Item.NEVER);
+                most = Math.max(most, fixture.cache.stats().evicted() - before);
+            }
+            assertThat(fixture.cache.stats().indexBytes()).as("the tables did double").isGreaterThan(6 * MIB);
+            assertThat(most).as("items that one write evicted").isBetween(1L, 5000L);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
     @Test
     void coldLargeItemsGoBeforeAFewHotSmallOnes() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 2 * MIB)) {

@@ -64,6 +64,26 @@ class FlushTest {
         return partial;
     }
 
+    /** There are sixteen spare databases: more flushes than that have to wait for some to be reclaimed, but not for the large one. */
+    @Test
+    void smallFlushesDoNotWaitForALargeOne() {
+        try (CacheFixture fixture = open()) {
+            fill(fixture, 0, ITEMS);
+            long full = fixture.cache.stats().liveBytes();
+            fixture.cache.flush(0);
+            for (int i = 0; i < 40; i++) {
+                fill(fixture, 1, 10);
+                fixture.cache.flush(1);
+                fixture.cache.flush(2);
+            }
+            assertThat(fixture.cache.size(1)).isZero();
+            assertThat((double) fixture.cache.stats().liveBytes() / full).as("of the large one is left")
+                    .isGreaterThan(0.5);
+            reclaim(fixture, 0, false);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
     @Test
     void memoryComesBackAsTheItemsGo() {
         try (CacheFixture fixture = open()) {

@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.varve.memory.Cache;
 import io.varve.server.command.ServerContext;
 import io.varve.server.net.NetworkServer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,7 +21,7 @@ final class Maintenance implements AutoCloseable {
     private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** After a failed round: not at once again... */
     private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** ... and told about once in so long, so that what fails again and again fills no disk with its log. */
+    /** ... and one of a kind is told about once in so long, so that what fails again and again fills no disk with its log. */
     private static final long QUIET_AFTER_FAILURE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Cache cache;
@@ -34,6 +35,7 @@ final class Maintenance implements AutoCloseable {
     /** When it last did; the thread's own, as is what follows. */
     private long gaveWay;
     private long failures;
+    private @Nullable Class<?> reported;
     private long reportedNanos;
 
     private Maintenance(Cache cache, NetworkServer network, ServerContext server) {
@@ -55,9 +57,15 @@ final class Maintenance implements AutoCloseable {
             try {
                 prepare();
                 idleNanos = cache.maintain(this::giveWay);
-                lookAround(System.nanoTime());
             } catch (RuntimeException | Error failed) {
                 // Whatever it was, memory that the system refuses too: without this thread nothing would ever expire again.
+                report(failed, System.nanoTime());
+                idleNanos = PAUSE_AFTER_FAILURE_NANOS;
+            }
+            try {
+                lookAround(System.nanoTime());
+            } catch (RuntimeException | Error failed) {
+                // Connections and samples are looked at whatever happens to the items, and the other way round.
                 report(failed, System.nanoTime());
                 idleNanos = PAUSE_AFTER_FAILURE_NANOS;
             }
@@ -69,7 +77,9 @@ final class Maintenance implements AutoCloseable {
 
     private void report(Throwable failed, long now) {
         failures++;
-        if (failures == 1 || now - reportedNanos >= QUIET_AFTER_FAILURE_NANOS) {
+        boolean another = !failed.getClass().equals(reported);
+        if (another || now - reportedNanos >= QUIET_AFTER_FAILURE_NANOS) {
+            reported = failed.getClass();
             reportedNanos = now;
             LOG.error("A round of maintenance failed, the {}. since the start", failures, failed);
         }

@@ -44,6 +44,8 @@ public final class Index {
     private long size;
     /** The bytes of what the index needs and the budget refused last. */
     private long refusedBytes;
+    /** Whether room was asked for because the table is crowded, and the larger one is not there yet. */
+    private boolean crowded;
 
     /** What the last successful find found: table, home bucket, and a slot's bucket or, if that is 0, a node. */
     private IndexTable foundTable;
@@ -68,7 +70,8 @@ public final class Index {
         this.regions = regions;
         this.budget = budget;
         this.growLoad = growLoad;
-        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, verifier, regions, budget, growLoad, true);
+        IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, verifier, regions, budget, growLoad,
+                IndexTable.Asked.FOR_ALL_THERE_IS);
         if (first == null) {
             throw CacheFullException.INSTANCE;
         }
@@ -114,12 +117,12 @@ public final class Index {
      */
     public void insert(long hash, long location) {
         assert inRange(location);
-        if (target == null && current.growDue()) {
+        if (target == null && growDue()) {
             startRehash(current.buckets() * 2);
         }
         IndexTable table = target == null ? current : target;
         if (!table.insert(hash, location)) {
-            refused(table.overflow.wantedBytes());
+            refused(table.overflow.wantedBytes(), 0);
             throw CacheFullException.INSTANCE;
         }
         size++;
@@ -175,8 +178,8 @@ public final class Index {
     }
 
     /**
-     * The bytes of a table, or of a larger overflow, that the budget refused since the last call, or 0. The index goes on
-     * without the table, with longer searches, until its overflow finds no memory either: whoever can make room should.
+     * The bytes of a table that is needed, or of a larger overflow, that the budget refused since the last call, or 0. The index
+     * goes on without the table, with longer searches, until its overflow finds no memory either: whoever can make room should.
      */
     public long takeRefusedBytes() {
         long bytes = refusedBytes;
@@ -185,7 +188,7 @@ public final class Index {
     }
 
     public boolean rehashing() {
-        return target != null || current.growDue() || current.shrinkDue();
+        return target != null || growDue() || current.shrinkDue();
     }
 
     /**
@@ -196,7 +199,7 @@ public final class Index {
      */
     public boolean rehashStep(int buckets) {
         if (target == null) {
-            boolean due = current.growDue() && startRehash(current.buckets() * 2)
+            boolean due = growDue() && startRehash(current.buckets() * 2)
                     || current.shrinkDue() && startRehash(current.buckets() / 2);
             if (!due) {
                 return false;
@@ -493,14 +496,36 @@ public final class Index {
     }
 
     private boolean startRehash(long buckets) {
-        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad, !mayExceed(buckets));
+        boolean grows = buckets > current.buckets();
+        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad, asked(buckets));
         if (opened == null) {
-            refused(buckets << IndexBucketLayout.BUCKET_SHIFT);
+            crowded |= grows && current.isCrowded();
+            if (!grows || crowded) {
+                refused(buckets << IndexBucketLayout.BUCKET_SHIFT, grows ? budget.reserveBytes() : 0);
+            }
             return false;
         }
+        crowded = false;
         rehashAt = 0;
         target = opened;
         return true;
+    }
+
+    /**
+     * Under a limit on memory a table that should double goes on as it is: as many items as would have to go for the larger one
+     * are worth more than a few longer searches, and with them gone it would often not have to double any more. Only
+     * when it is crowded it asks for the room, and doubles then although it is less full.
+     */
+    private boolean growDue() {
+        return current.growDue() || crowded && current.isWorthDoubling();
+    }
+
+    /** A larger table can wait, until there is room for it beside the reserve that writers count on. */
+    private IndexTable.Asked asked(long buckets) {
+        if (buckets > current.buckets()) {
+            return IndexTable.Asked.FOR_WHAT_IS_SPARE;
+        }
+        return mayExceed(buckets) ? IndexTable.Asked.NOT : IndexTable.Asked.FOR_ALL_THERE_IS;
     }
 
     /**
@@ -513,8 +538,8 @@ public final class Index {
     }
 
     /** What the system refuses although the budget has room for it is not to be had by making room. */
-    private void refused(long bytes) {
-        refusedBytes = budget.leftBytes() < bytes ? bytes : 0;
+    private void refused(long bytes, long kept) {
+        refusedBytes = budget.leftBytes() - kept < bytes ? bytes : 0;
     }
 
     private void endRehash(IndexTable to) {

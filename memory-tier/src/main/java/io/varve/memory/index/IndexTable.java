@@ -24,8 +24,21 @@ final class IndexTable {
     private static final int[] PROBES = {1, 4, 9, 16, 25};
     /** Overflow counts towards the load up to this share of the slots, so that chosen keys cannot make it grow. */
     private static final int OVERFLOW_SHARE = 32;
+    /**
+     * Of the entries with which a table doubles: with fewer it shrinks. Then there have to be two thirds more until it doubles
+     * again, so that it does not go to and fro.
+     */
+    private static final double SHRINK_SHARE = 0.3;
     /** Of the load below which a table shrinks. */
     private static final int SPARSE_PART = 4;
+    private static final double CROWDED_LOAD = 0.95;
+    /** Of the entries with which a table doubles. */
+    private static final double WORTH_DOUBLING_SHARE = 0.7;
+
+    /** Whether the budget has to allow a table, and out of what. */
+    enum Asked {
+        NOT, FOR_ALL_THERE_IS, FOR_WHAT_IS_SPARE
+    }
 
     final long address;
     final long mask;
@@ -46,20 +59,26 @@ final class IndexTable {
         this.budget = budget;
         this.overflow = new Overflow(mask, verifier, regions, budget);
         this.growAt = (long) (buckets * IndexBucketLayout.SLOTS * growLoad);
-        this.shrinkBelow = buckets <= MIN_BUCKETS ? 0 : growAt / 4;
+        this.shrinkBelow = buckets <= MIN_BUCKETS ? 0 : (long) (growAt * SHRINK_SHARE);
     }
 
     /**
      * A table of a power of two of buckets, all empty; null if its memory is refused.
      *
-     * @param ask whether the budget may refuse it
+     * @param asked whether the budget has to allow it
      */
     static @Nullable IndexTable open(long buckets, KeyVerifier verifier, Regions regions, MemoryBudget budget,
-            double growLoad, boolean ask) {
+            double growLoad, Asked asked) {
         long bytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
-        if (!ask) {
-            budget.charge(bytes);
-        } else if (!budget.tryCharge(bytes)) {
+        boolean allowed = switch (asked) {
+            case NOT -> {
+                budget.charge(bytes);
+                yield true;
+            }
+            case FOR_ALL_THERE_IS -> budget.tryCharge(bytes);
+            case FOR_WHAT_IS_SPARE -> budget.tryChargeBesideReserve(bytes);
+        };
+        if (!allowed) {
             return null;
         }
         long address = regions.allocate(bytes);
@@ -100,6 +119,16 @@ final class IndexTable {
 
     boolean growDue() {
         return load() >= growAt;
+    }
+
+    /** So full that searches are long: worth evicting others for a larger table. */
+    boolean isCrowded() {
+        return load() >= slots() * CROWDED_LOAD;
+    }
+
+    /** Whether twice as many buckets would still be filled well enough not to shrink soon. */
+    boolean isWorthDoubling() {
+        return load() >= growAt * WORTH_DOUBLING_SHARE;
     }
 
     boolean shrinkDue() {

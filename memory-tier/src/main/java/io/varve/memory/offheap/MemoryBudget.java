@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class MemoryBudget {
     private final AtomicLong charged = new AtomicLong();
     private volatile long limitBytes;
+    private volatile long reserveBytes;
 
     /**
      * @param limitBytes maxmemory, in bytes, at least 1
@@ -19,8 +20,17 @@ public final class MemoryBudget {
 
     /** Charges {@code bytes} if they fit under the limit; false, and nothing charged, if they do not. */
     public boolean tryCharge(long bytes) {
+        return tryCharge(bytes, 0);
+    }
+
+    /** The same for what can wait: it leaves the reserve to those who cannot. */
+    public boolean tryChargeBesideReserve(long bytes) {
+        return tryCharge(bytes, reserveBytes);
+    }
+
+    private boolean tryCharge(long bytes, long kept) {
         // Not now + bytes: that would wrap for the largest limits.
-        for (long now = charged.get(); bytes <= limitBytes - now; now = charged.get()) {
+        for (long now = charged.get(); bytes <= limitBytes - kept - now; now = charged.get()) {
             if (charged.compareAndSet(now, now + bytes)) {
                 return true;
             }
@@ -49,6 +59,15 @@ public final class MemoryBudget {
     /** Bytes left under the limit; negative after the limit was lowered below what is held. */
     public long leftBytes() {
         return limitBytes - charged.get();
+    }
+
+    /** What is kept for writes that have begun, in bytes; 0 until it is set. */
+    public long reserveBytes() {
+        return reserveBytes;
+    }
+
+    public void reserve(long bytes) {
+        reserveBytes = bytes;
     }
 
     public void limit(long bytes) {

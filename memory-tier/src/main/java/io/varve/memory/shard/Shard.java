@@ -32,8 +32,9 @@ public final class Shard {
     /** The load at which an index doubles, of the shard that doubles last... */
     public static final double MAX_INDEX_LOAD = 0.87;
     /**
-     * ... and how far the others are ahead of it at the most. Enough that one has moved its entries long before the next begins;
-     * no more, because a table that doubles earlier than it must is half empty for longer.
+     * ... and how far the others are ahead of it at the most: so that they double one after the other while a cache grows slowly
+     * enough for maintenance to move the entries of one before the next begins. No more, because a table that doubles earlier
+     * than it must is half empty for longer.
      */
     public static final double INDEX_LOAD_STAGGER = 0.05;
     /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */

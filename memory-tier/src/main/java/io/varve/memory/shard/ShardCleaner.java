@@ -215,7 +215,7 @@ public final class ShardCleaner {
         }
         try {
             items.move(location, address, nowMillis);
-            bytesMoved += size;
+            bytesMoved += counting ? size : 0;
             return true;
         } catch (CacheFullException full) {
             if (mayEvict && mayGo(expireAt)) {

@@ -31,6 +31,7 @@ public final class ShardContext {
 
     /** Bytes that some write wanted and did not get; whoever makes room next clears it. */
     final AtomicLong refusedBytes = new AtomicLong();
+    final AtomicLong deferredBytes = new AtomicLong();
 
     volatile EvictionPolicy evictionPolicy;
     volatile int evictionSamples;
@@ -100,6 +101,11 @@ public final class ShardContext {
 
     public EvictionPolicy evictionPolicy() {
         return evictionPolicy;
+    }
+
+    /** What a larger index table needs, which can wait until so much is uncharged; 0 if none is needed. */
+    public AtomicLong deferredBytes() {
+        return deferredBytes;
     }
 
     public AtomicLong refusedBytes() {

@@ -225,7 +225,7 @@ final class ShardItems {
         long refused = index.takeRefusedBytes();
         if (refused > 0 && context.evictionPolicy.evicts()) {
             // Not added: the next insert asks for the same table again.
-            context.refusedBytes.accumulateAndGet(refused, Math::max);
+            context.deferredBytes.accumulateAndGet(refused, Math::max);
         }
     }
 

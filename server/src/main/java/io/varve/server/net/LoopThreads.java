@@ -19,11 +19,7 @@ final class LoopThreads extends DefaultThreadFactory {
     @Override
     public Thread newThread(Runnable loop) {
         return super.newThread(() -> {
-            try {
-                LOG.debug("A time slice of its own: {}", slice.apply());
-            } catch (RuntimeException failed) {
-                LOG.warn("The event loop goes on with the time slice that the system gives everybody", failed);
-            }
+            LOG.debug("A time slice of its own: {}", slice.apply());
             loop.run();
         });
     }

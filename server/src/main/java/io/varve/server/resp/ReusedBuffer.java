@@ -31,8 +31,9 @@ public final class ReusedBuffer implements AutoCloseable {
         if (last != null && last.refCnt() == 1) {
             return last.clear().retain();
         }
-        close();
+        // Where none is to be had, the one that somebody keeps comes back to us one day.
         ByteBuf fresh = allocator.directBuffer(bytes);
+        close();
         buffer = fresh;
         return fresh.retain();
     }

@@ -8,6 +8,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.concurrent.TimeUnit;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
  * How long the system lets a thread run before it looks who else waits: the thread's slice. Immutable.
  *
@@ -28,6 +31,8 @@ public final class TimeSlice {
     private static final int SCHED_OTHER = 0;
     private static final int UNKNOWN = -1;
 
+    private static final Logger LOG = LoggerFactory.getLogger(TimeSlice.class);
+
     private final long micros;
 
     /** @param micros 100 to 100,000, which the system keeps to; 0 for what it gives everybody */
@@ -38,7 +43,7 @@ public final class TimeSlice {
     /**
      * Asks for it, for the thread that calls.
      *
-     * @return whether the system took it; false where it cannot be asked, or where the thread is scheduled in another way
+     * @return whether the system took it; false where it cannot be asked (why not is logged), or where the thread is scheduled in another way
      *         already (in real time, for instance)
      */
     public boolean apply() {
@@ -56,7 +61,8 @@ public final class TimeSlice {
             attributes.set(ValueLayout.JAVA_LONG, RUNTIME_OFFSET, TimeUnit.MICROSECONDS.toNanos(micros));
             return (long) call.invokeExact(setAttributes, THIS_THREAD, attributes, 0L, 0L) == 0;
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("The system's scheduler could not be asked", unexpected);
+            LOG.warn("The system's scheduler could not be asked for a time slice of {} µs", micros, unexpected);
+            return false;
         }
     }
 
