@@ -48,15 +48,14 @@ final class LauncherIT {
     void helpListsTheVerbsOfThisVersionAlone() throws IOException, InterruptedException {
         Answer help = ask(Map.of(), "help");
         assertThat(help.status()).isZero();
-        assertThat(help.text()).contains("serve", "run", "experiments", "ycsb", "jmh", "version")
-                .doesNotContain("simulate")
+        assertThat(help.text()).contains("serve", "run", "experiments", "simulate", "ycsb", "jmh", "version")
                 .doesNotContain("mrc");
     }
 
     @Test
     void whatIsNotThereIsStatus2() throws IOException, InterruptedException {
         assertThat(ask(Map.of(), "mrc").text()).contains("'mrc' is not in this version");
-        assertThat(ask(Map.of(), "simulate").status()).isEqualTo(2);
+        assertThat(ask(Map.of(), "mrc").status()).isEqualTo(2);
         Answer unknown = ask(Map.of(), "frobnicate");
         assertThat(unknown.status()).isEqualTo(2);
         assertThat(unknown.text()).contains("'frobnicate'").contains("serve, run");
@@ -110,7 +109,7 @@ final class LauncherIT {
     private Path unbuilt() throws IOException {
         Path home = Files.createDirectories(folder.resolve("new house"));
         Files.createDirectories(home.resolve("workloads/experiments"));
-        for (String module : List.of("memory-tier", "server", "ycsb-bindings", "experiments")) {
+        for (String module : List.of("memory-tier", "flash-tier", "server", "ycsb-bindings", "experiments")) {
             Files.createDirectories(home.resolve(module).resolve("src/main"));
             Files.writeString(home.resolve(module).resolve("pom.xml"), "");
         }
@@ -119,7 +118,7 @@ final class LauncherIT {
                 #!/bin/sh
                 echo called >>builds
                 while [ ! -e go ]; do sleep 0.05; done
-                for module in memory-tier server ycsb-bindings experiments; do mkdir -p $module/target/classes; done
+                for module in memory-tier flash-tier server ycsb-bindings experiments; do mkdir -p $module/target/classes; done
                 printf '%%s\n' '%s' >experiments/target/runtime.classpath
                 """.formatted(System.getProperty("java.class.path")));
         Path launcher = Files.copy(Experiments.home().resolve("varve"), home.resolve("varve"));

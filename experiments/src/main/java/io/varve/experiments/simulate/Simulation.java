@@ -1,0 +1,129 @@
+package io.varve.experiments.simulate;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import java.util.function.LongConsumer;
+
+import io.varve.flash.policy.Policies;
+import io.varve.flash.policy.ReplacementPolicy;
+import io.varve.flash.simulation.CacheSimulator;
+import io.varve.flash.simulation.CheApproximation;
+import io.varve.flash.simulation.Popularity;
+
+/** Many caches on one stream of requests, all of them at once. Confined to one thread, but for the caches, which share nothing. */
+public final class Simulation {
+    /** Requests that all caches get before the next are read. */
+    private static final int BATCH = 1 << 16;
+
+    /** A cache to simulate. */
+    public record Cell(Policies policy, int capacity) {}
+
+    /**
+     * What became of it. Immutable.
+     *
+     * @param theory the hit ratio that theory tells, where there is one for the policy and the requests
+     */
+    public record Outcome(Cell cell, CacheSimulator.Figures figures, long ramBytes, OptionalDouble theory) {}
+
+    /** A batch: keys, and which of them are written after they were read. */
+    private record Batch(long[] keys, boolean[] updates) {}
+
+    private final KeySource source;
+    private final long warmup;
+    private final int mostSteps;
+    private final long seed;
+
+    /**
+     * @param warmup    requests that are not counted
+     * @param mostSteps keys that a search for a victim may look at
+     * @param seed      of the policies that draw
+     */
+    public Simulation(KeySource source, long warmup, int mostSteps, long seed) {
+        this.source = source;
+        this.warmup = warmup;
+        this.mostSteps = mostSteps;
+        this.seed = seed;
+    }
+
+    /**
+     * @param progress told how many requests there were, now and then
+     * @throws IOException           if a trace cannot be read
+     * @throws InvalidTraceException if it does not say what it should
+     */
+    public List<Outcome> run(List<Cell> cells, LongConsumer progress) throws IOException {
+        try (Arena arena = Arena.ofShared()) {
+            List<ReplacementPolicy> policies = new ArrayList<>();
+            List<CacheSimulator> simulators = new ArrayList<>();
+            SplittableRandom seeds = new SplittableRandom(seed);
+            for (Cell cell : cells) {
+                ReplacementPolicy policy = cell.policy().create(arena, cell.capacity(), seeds.split());
+                policies.add(policy);
+                simulators.add(new CacheSimulator(policy, cell.capacity(), mostSteps));
+            }
+            replay(simulators, progress);
+            Optional<Popularity> popularity = source.popularity();
+            List<Outcome> outcomes = new ArrayList<>();
+            for (int i = 0; i < cells.size(); i++) {
+                outcomes.add(new Outcome(cells.get(i), simulators.get(i).figures(), policies.get(i).ramBytes(),
+                        theory(cells.get(i), popularity)));
+            }
+            return outcomes;
+        }
+    }
+
+    private void replay(List<CacheSimulator> simulators, LongConsumer progress) throws IOException {
+        Batch batch = new Batch(new long[BATCH], new boolean[BATCH]);
+        long done = 0;
+        try (KeyStream stream = source.open()) {
+            while (true) {
+                // A batch ends with the warm-up, so that all caches begin to count at one request.
+                int most = done < warmup ? (int) Math.min(BATCH, warmup - done) : BATCH;
+                int filled = fill(batch, stream, most);
+                if (filled == 0) {
+                    return;
+                }
+                simulators.parallelStream().forEach(simulator -> replay(batch, filled, simulator));
+                done += filled;
+                if (done == warmup) {
+                    simulators.forEach(CacheSimulator::startCounting);
+                }
+                progress.accept(done);
+            }
+        }
+    }
+
+    private static int fill(Batch batch, KeyStream stream, int most) throws IOException {
+        int filled = 0;
+        while (filled < most && stream.next()) {
+            batch.keys[filled] = stream.key();
+            batch.updates[filled] = stream.updates();
+            filled++;
+        }
+        return filled;
+    }
+
+    private static void replay(Batch batch, int filled, CacheSimulator simulator) {
+        for (int i = 0; i < filled; i++) {
+            simulator.access(batch.keys[i]);
+            if (batch.updates[i]) {
+                simulator.update(batch.keys[i]);
+            }
+        }
+    }
+
+    private static OptionalDouble theory(Cell cell, Optional<Popularity> popularity) {
+        if (popularity.isEmpty() || cell.capacity() >= popularity.get().count()) {
+            return OptionalDouble.empty();
+        }
+        return switch (cell.policy()) {
+            case LRU -> OptionalDouble.of(CheApproximation.lru(popularity.get(), cell.capacity()));
+            case RANDOM -> OptionalDouble.of(CheApproximation.random(popularity.get(), cell.capacity()));
+            default -> OptionalDouble.empty();
+        };
+    }
+}

@@ -1,0 +1,146 @@
+package io.varve.experiments.simulate;
+
+import java.util.SplittableRandom;
+
+import io.varve.flash.simulation.Popularity;
+import site.ycsb.Utils;
+
+/**
+ * How often YCSB's generators really ask for a key, derived from their code (0.17). Pure.
+ *
+ * <p><b>A rank.</b> The zipfian generator draws u, uniform in [0, 1), and answers
+ * <pre>
+ *   0                             if u zeta(n) &lt; 1
+ *   1                             if u zeta(n) &lt; 1 + 1/2^theta
+ *   floor(n (eta u - eta + 1)^(1 / (1 - theta)))   else,  eta = (1 - (2/n)^(1-theta)) / (1 - zeta(2)/zeta(n))
+ * </pre>
+ * (Gray and others 1994), so rank r from 2 on has the probability (((r+1)/n)^(1-theta) - (r/n)^(1-theta)) / eta.
+ *
+ * <p><b>Scrambled.</b> Ranks of 10^10 + 1 items are hashed (FNV) and folded onto the keys, one more than there are, of which
+ * the last is drawn again. So a key has the sum of what its ranks have. The first ranks are folded one by one. The others,
+ * which are thousands a key and differ little, give each key the same; where keys are so many that there are only a few for
+ * each, a sample of the keys draws how many, and which.
+ *
+ * <p><b>Latest</b> counts ranks backwards from the last key.
+ */
+final class YcsbPopularity {
+    private static final double THETA = 0.99;
+    private static final double POWER = 1 - THETA;
+    private static final double SCRAMBLED_ITEMS = 1e10 + 1;
+    private static final double SCRAMBLED_ZETA = 26.46902820178302;
+    private static final long FAR = 1_000_000;
+    /** Ranks that are folded one by one. */
+    private static final int HEAD = 20_000_000;
+    /** With more keys than this they are sampled... */
+    private static final long MOST_KEYS = 20_000_000;
+    private static final int SAMPLED_KEYS = 2_000_000;
+    /** ... and so many ranks have a key of their own. */
+    private static final int SAMPLED_HEAD = 1_000_000;
+    private static final long SEED = 20130508;
+
+    /** The probabilities of ranks among n items. */
+    record Ranks(double items, double zeta, double eta) {
+        static Ranks of(double items, double zeta) {
+            double eta = (1 - Math.pow(2 / items, POWER)) / (1 - zeta(2) / zeta);
+            return new Ranks(items, zeta, eta);
+        }
+
+        static Ranks of(long items) {
+            return of(items, zeta(items));
+        }
+
+        double of(long rank) {
+            if (rank < 2) {
+                return (rank == 0 ? 1 : Math.pow(0.5, THETA)) / zeta;
+            }
+            if (rank > FAR) {
+                // The slope: a difference of powers that are nearly equal would lose its digits.
+                return POWER * Math.pow((rank + 0.5) / items, POWER) / (rank + 0.5) / eta;
+            }
+            return (Math.pow((rank + 1) / items, POWER) - Math.pow(rank / items, POWER)) / eta;
+        }
+
+        /** That of all ranks from this one on, 2 or more. */
+        double from(double rank) {
+            return (1 - Math.pow(rank / items, POWER)) / eta;
+        }
+    }
+
+    private YcsbPopularity() {}
+
+    private static double zeta(long items) {
+        double sum = 0;
+        for (long i = 1; i <= items; i++) {
+            sum += 1 / Math.pow(i, THETA);
+        }
+        return sum;
+    }
+
+    /** @param keys 2 or more */
+    static Popularity latest(int keys) {
+        int items = keys - 1;
+        Ranks ranks = Ranks.of(items);
+        double[] probabilities = new double[keys];
+        for (int rank = 0; rank < items; rank++) {
+            probabilities[keys - 1 - rank] = ranks.of(rank);
+        }
+        return Popularity.of(probabilities);
+    }
+
+    /** @param keys 1 or more */
+    static Popularity scrambledZipfian(long keys) {
+        Ranks ranks = Ranks.of(SCRAMBLED_ITEMS, SCRAMBLED_ZETA);
+        return keys <= MOST_KEYS ? folded(ranks, (int) keys, HEAD) : sampled(ranks, keys, SAMPLED_HEAD, SAMPLED_KEYS);
+    }
+
+    /** @param head ranks that are folded one by one */
+    static Popularity folded(Ranks ranks, int keys, int head) {
+        double[] probabilities = new double[keys];
+        double drawnAgain = 0;
+        for (int rank = 0; rank < head; rank++) {
+            int key = (int) (Utils.fnvhash64(rank) % (keys + 1L));
+            if (key < keys) {
+                probabilities[key] += ranks.of(rank);
+            } else {
+                drawnAgain += ranks.of(rank);
+            }
+        }
+        double tail = ranks.from(head) / (keys + 1L);
+        double taken = 1 - drawnAgain - tail;
+        for (int key = 0; key < keys; key++) {
+            probabilities[key] = (probabilities[key] + tail) / taken;
+        }
+        return Popularity.of(probabilities);
+    }
+
+    /**
+     * @param head   ranks that have a key of their own
+     * @param sample keys that stand for all others
+     */
+    static Popularity sampled(Ranks ranks, long keys, int head, int sample) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        double[] probabilities = new double[head + sample];
+        double[] many = new double[head + sample];
+        double ranksAKey = (ranks.items - head) / keys;
+        double sum = 0;
+        for (int i = 0; i < probabilities.length; i++) {
+            probabilities[i] = (i < head ? ranks.of(i) : 0) + drawn(ranks, head, ranksAKey, random);
+            many[i] = i < head ? 1 : (double) (keys - head) / sample;
+            sum += probabilities[i] * many[i];
+        }
+        for (int i = 0; i < probabilities.length; i++) {
+            probabilities[i] /= sum;
+        }
+        return new Popularity(probabilities, many);
+    }
+
+    /** What a key gets of the ranks behind the head: Poisson many, each as likely as any other. */
+    private static double drawn(Ranks ranks, int head, double mean, SplittableRandom random) {
+        double sum = 0;
+        double left = Math.exp(-mean);
+        for (double product = random.nextDouble(); product > left; product *= random.nextDouble()) {
+            sum += ranks.of(random.nextLong(head, (long) ranks.items));
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,79 @@
+package io.varve.experiments;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What {@code simulate} prints and writes. Confined to the test's thread. */
+class SimulateCommandTest {
+    @TempDir
+    Path folder;
+
+    private record Answer(int status, String out, String err) {}
+
+    private static Answer ask(String... arguments) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        ByteArrayOutputStream complained = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
+        try {
+            int status = Experiments.execute(arguments);
+            return new Answer(status, printed.toString(StandardCharsets.UTF_8),
+                    complained.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    /** Ten keys in turn: with nine places LRU never hits, and whoever does not know the order does. */
+    @Test
+    void aTraceIsReplayedForEachPolicyAndSize() throws IOException {
+        Path trace = Files.writeString(folder.resolve("loop.txt"),
+                IntStream.range(0, 10_000).mapToObj(i -> "k" + i % 10).collect(Collectors.joining("\n")));
+        Path csv = folder.resolve("figures.csv");
+        Answer answer = ask("simulate", trace.toString(), "--policy", "lru,random,none", "--size", "9,10,50%", "--warmup", "100",
+                "--csv", csv.toString());
+        assertThat(answer.status()).isZero();
+        assertThat(answer.out()).contains("loop.txt").contains("random").contains("0.00").contains("100.00");
+        List<String> lines = Files.readAllLines(csv);
+        assertThat(lines).hasSize(1 + 9);
+        assertThat(lines.get(1)).startsWith("9,lru,9900,0,,9900,");
+        assertThat(lines.get(4)).startsWith("10,lru,9900,9900,,0,");
+        assertThat(lines.get(6)).startsWith("10,none,9900,0,,0,");
+        assertThat(lines.get(7)).startsWith("5,lru,9900,0,");
+        long hits = Long.parseLong(lines.get(2).split(",")[3]);
+        assertThat(hits).isBetween(5000L, 9900L);
+    }
+
+    @Test
+    void withoutATraceYcsbAsks() {
+        Answer answer = ask("simulate", "--keys", "2000", "--requests", "20000", "--policy", "tbf,lru", "--size", "10%");
+        assertThat(answer.status()).isZero();
+        assertThat(answer.out()).contains("YCSB zipfian, 2,000 keys").contains("tbf").contains("200  lru");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--policy mru", "--size none", "--size 0", "--size 0.001%", "--format tar x", "--ycsb hotspot",
+            "no-such-file"})
+    void badInputIsStatus2AndOneLine(String arguments) {
+        Answer answer = ask(("simulate --keys 100 --requests 100 " + arguments).split(" "));
+        assertThat(answer.err()).startsWith("varve: simulate: ").hasLineCount(1);
+        assertThat(answer.status()).isEqualTo(2);
+    }
+}

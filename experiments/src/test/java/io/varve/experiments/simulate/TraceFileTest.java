@@ -1,0 +1,129 @@
+package io.varve.experiments.simulate;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.GZIPOutputStream;
+
+import com.github.luben.zstd.ZstdOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tukaani.xz.LZMA2Options;
+import org.tukaani.xz.XZOutputStream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a trace's lines ask for. Confined to the test's thread. */
+class TraceFileTest {
+    @TempDir
+    Path folder;
+
+    private static List<Long> read(TraceFile trace) throws IOException {
+        List<Long> keys = new ArrayList<>();
+        try (KeyStream stream = trace.open()) {
+            while (stream.next()) {
+                keys.add(stream.key());
+            }
+        }
+        return keys;
+    }
+
+    private TraceFile trace(TraceFormat format, String text) throws IOException {
+        return new TraceFile(Files.writeString(folder.resolve("trace"), text), format, null, 4096);
+    }
+
+    private static byte[] compressed(String how, String text) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (OutputStream out = switch (how) {
+            case "gzip" -> new GZIPOutputStream(bytes);
+            case "xz" -> new XZOutputStream(bytes, new LZMA2Options());
+            case "zstd" -> new ZstdOutputStream(bytes);
+            default -> bytes;
+        }) {
+            out.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+        return bytes.toByteArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "gzip", "xz", "zstd"})
+    void aLineIsAKey(String how) throws IOException {
+        Path file = Files.write(folder.resolve("trace"), compressed(how, "a\nb\n\na \nlonger key\n"));
+        TraceFile trace = new TraceFile(file, TraceFormat.KEYS, null, 4096);
+        List<Long> keys = read(trace);
+        assertThat(keys).hasSize(4);
+        assertThat(keys.get(2)).isEqualTo(keys.get(0)).isNotEqualTo(keys.get(1));
+        assertThat(trace.distinctKeys()).isEqualTo(3);
+    }
+
+    @Test
+    void partsThatWereCompressedOneByOneAreOneTrace() throws IOException {
+        ByteArrayOutputStream both = new ByteArrayOutputStream();
+        both.write(compressed("gzip", "a\nb\n"));
+        both.write(compressed("gzip", "c\n"));
+        Path file = Files.write(folder.resolve("trace"), both.toByteArray());
+        assertThat(read(new TraceFile(file, TraceFormat.KEYS, null, 4096))).hasSize(3);
+    }
+
+    @Test
+    void aColumnIsFoundByItsName() throws IOException {
+        String text = "time, object ,size\n1,x,10\n2,y,20\n3,x,30\n";
+        Path file = Files.writeString(folder.resolve("trace"), text);
+        TraceFile trace = new TraceFile(file, TraceFormat.CSV, "object", 4096);
+        assertThat(read(trace)).hasSize(3);
+        assertThat(trace.distinctKeys()).isEqualTo(2);
+        assertThatThrownBy(() -> new TraceFile(file, TraceFormat.CSV, null, 4096).open())
+                .isInstanceOf(InvalidTraceException.class).hasMessageContaining("no column 'key'")
+                .hasMessageContaining("--column");
+    }
+
+    /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */
+    @Test
+    void aBlockRequestAsksForEachBlockThatItTouches() throws IOException {
+        List<Long> keys = read(trace(TraceFormat.SPC, """
+                0,8,4096,r,0.0
+                0,12,10240,W,0.1
+                1,8,512,r,0.2
+                0,40,0,r,0.3
+                """));
+        assertThat(keys).hasSize(1 + 3 + 1 + 1);
+        assertThat(keys.get(1)).as("the same block").isEqualTo(keys.get(0));
+        assertThat(keys.get(4)).as("of another unit").isNotEqualTo(keys.get(0));
+        assertThat(keys.subList(1, 4)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void microsoftsBlocksAreBytes() throws IOException {
+        TraceFile trace = trace(TraceFormat.MSR, """
+                128166372003061629,proxy,1,Read,8192,4096,1331
+                128166372003061630,proxy,1,Write,4096,8192,1331
+                128166372003061631,proxy,2,Read,8192,1,1331
+                """);
+        assertThat(read(trace)).hasSize(4);
+        assertThat(trace.distinctKeys()).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"SPC|0,8\n|line 1: 2 fields", "SPC|0,8,1,r,0\n0,x,1,r,0\n|line 2: 'x' is not a whole number",
+            "MSR|1,host,0,Read,1.5,4096,1\n|line 1: '1.5'"})
+    void aLineThatSaysNothingIsNamed(TraceFormat format, String text, String message) throws IOException {
+        TraceFile trace = trace(format, text.replace("\\n", "\n"));
+        assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class).hasMessageContaining(message)
+                .hasMessageContaining("trace");
+    }
+
+    @Test
+    void aFileThatIsNotThereIsSaid() {
+        TraceFile trace = new TraceFile(folder.resolve("none"), TraceFormat.KEYS, null, 4096);
+        assertThatThrownBy(trace::open).isInstanceOf(InvalidTraceException.class).hasMessageContaining("no such file");
+    }
+}

@@ -1,0 +1,66 @@
+package io.varve.flash.policy;
+
+import java.lang.foreign.Arena;
+import java.util.BitSet;
+
+/**
+ * CLOCK (Corbato 1968): a hand goes round the keys, takes away the bit of those that were used, and stops at one that has none.
+ * A new key takes the place of the one that went, behind the hand. Guarded by itself; 16 bytes a key and two bits.
+ */
+public final class ClockPolicy extends IndexedPolicy {
+    private final boolean markInserted;
+    /** By entry: whether it was used since the hand came by, and whether there is a key. */
+    private final BitSet used;
+    private final BitSet taken;
+    private int hand;
+
+    /**
+     * @param capacity     keys that the cache holds, 1 to 2^31 - 1025
+     * @param markInserted whether a key is marked when it is inserted
+     */
+    public ClockPolicy(Arena arena, long capacity, boolean markInserted) {
+        super(arena, capacity);
+        this.markInserted = markInserted;
+        used = new BitSet(table().entries());
+        taken = new BitSet(table().entries());
+    }
+
+    @Override
+    void used(int entry) {
+        used.set(entry);
+    }
+
+    @Override
+    void added(int entry) {
+        taken.set(entry);
+        used.set(entry, markInserted);
+    }
+
+    @Override
+    void left(int entry) {
+        taken.clear(entry);
+    }
+
+    @Override
+    int choose() {
+        while (true) {
+            int entry = taken.nextSetBit(hand);
+            if (entry < 0) {
+                hand = 0;
+                continue;
+            }
+            hand = entry + 1;
+            looked();
+            if (!used.get(entry)) {
+                taken.clear(entry);
+                return entry;
+            }
+            used.clear(entry);
+        }
+    }
+
+    @Override
+    public long ramBytes() {
+        return table().ramBytes() + (used.size() + taken.size()) / Byte.SIZE;
+    }
+}

@@ -1,0 +1,45 @@
+package io.varve.flash.policy;
+
+import java.lang.foreign.Arena;
+
+/** The key that was asked for the longest time ago. Guarded by itself; 24 bytes a key. */
+public final class LruPolicy extends IndexedPolicy {
+    private final KeyQueue.Links links;
+    private final KeyQueue recent;
+
+    /** @param capacity keys that the cache holds, 1 to 2^31 - 1025 */
+    public LruPolicy(Arena arena, long capacity) {
+        super(arena, capacity);
+        links = KeyQueue.Links.of(table(), arena);
+        recent = new KeyQueue(links);
+    }
+
+    @Override
+    void used(int entry) {
+        recent.remove(entry);
+        recent.addHead(entry);
+    }
+
+    @Override
+    void added(int entry) {
+        recent.addHead(entry);
+    }
+
+    @Override
+    void left(int entry) {
+        recent.remove(entry);
+    }
+
+    @Override
+    int choose() {
+        looked();
+        int oldest = recent.tail();
+        recent.remove(oldest);
+        return oldest;
+    }
+
+    @Override
+    public long ramBytes() {
+        return table().ramBytes() + links.ramBytes();
+    }
+}

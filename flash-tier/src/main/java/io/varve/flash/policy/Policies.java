@@ -1,0 +1,104 @@
+package io.varve.flash.policy;
+
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.random.RandomGenerator;
+
+/** The policies by name, as settings and command lines call them. */
+public enum Policies {
+    /** Two Bloom sub-filters of 4 bits and 3 functions; keys are inserted unmarked. */
+    TBF {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new TbfPolicy(arena, capacity, TbfPolicy.BITS, TbfPolicy.HASHES, false);
+        }
+    },
+    /** The same, but keys are inserted marked. */
+    TBF_MARKED {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new TbfPolicy(arena, capacity, TbfPolicy.BITS, TbfPolicy.HASHES, true);
+        }
+    },
+    /** Half of the memory: two sub-filters of 2 bits and 2 functions. */
+    TBF_HALF {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new TbfPolicy(arena, capacity, 2, 2, false);
+        }
+    },
+    /** One Bloom filter of 8 bits and 5 functions, with deletion. */
+    BFD {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new BfdPolicy(arena, capacity, BfdPolicy.BITS, BfdPolicy.HASHES, false, random);
+        }
+    },
+    CLOCK {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new ClockPolicy(arena, capacity, false);
+        }
+    },
+    /** CLOCK whose keys are inserted marked. */
+    CLOCK_MARKED {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new ClockPolicy(arena, capacity, true);
+        }
+    },
+    LRU {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new LruPolicy(arena, capacity);
+        }
+    },
+    RANDOM {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new RandomPolicy(random);
+        }
+    },
+    SIEVE {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new SievePolicy(arena, capacity);
+        }
+    },
+    S3_FIFO {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new S3FifoPolicy(arena, capacity);
+        }
+    },
+    NONE {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new NoPolicy();
+        }
+    };
+
+    /**
+     * @param arena    where the policy's memory comes from, and how long it is there
+     * @param capacity keys that the cache holds, 1 or more
+     * @param random   of the policies that draw
+     */
+    public abstract ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random);
+
+    /** In lower case, with hyphens: {@code tbf}, {@code s3-fifo}. */
+    public String optionName() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** @throws IllegalArgumentException with all that there are, if there is none of this name */
+    public static Policies of(String name) {
+        for (Policies policy : values()) {
+            if (policy.optionName().equals(name)) {
+                return policy;
+            }
+        }
+        throw new IllegalArgumentException("There is no replacement policy '" + name + "': allowed are "
+                + String.join(", ", Arrays.stream(values()).map(Policies::optionName).toList()));
+    }
+}

@@ -1,0 +1,55 @@
+package io.varve.flash.policy;
+
+import java.util.random.RandomGenerator;
+
+/** Any key, each as likely as any other, as far as the hand can be set down by chance. Keeps nothing. */
+public final class RandomPolicy implements ReplacementPolicy {
+    private final RandomGenerator random;
+    private long traversed;
+    private long victim;
+
+    public RandomPolicy(RandomGenerator random) {
+        this.random = random;
+    }
+
+    @Override
+    public void hit(long key) {
+        // Nothing is remembered.
+    }
+
+    @Override
+    public void inserted(long key) {
+        // Nothing is remembered.
+    }
+
+    @Override
+    public void removed(long key) {
+        // Nothing is remembered.
+    }
+
+    @Override
+    public boolean findVictim(KeyHand hand) {
+        hand.jump(random.nextLong());
+        if (!hand.next()) {
+            return false;
+        }
+        traversed++;
+        victim = hand.key();
+        return true;
+    }
+
+    @Override
+    public long victim() {
+        return victim;
+    }
+
+    @Override
+    public long keysTraversed() {
+        return traversed;
+    }
+
+    @Override
+    public long ramBytes() {
+        return 0;
+    }
+}

@@ -1,0 +1,137 @@
+package io.varve.flash.policy;
+
+import java.lang.foreign.Arena;
+
+import io.varve.flash.bloom.BloomFilter;
+
+/**
+ * TBF, two Bloom sub-filters (Ungureanu and others 2013, section II): hits are marked in the current one, and a victim is a
+ * key in neither. After as many keys looked at as the cache holds the filters are flipped: the previous one is emptied and
+ * becomes the current one. So a hit is remembered for one to two rounds of the hand, in one byte a key.
+ *
+ * <p>A search that has to end among marked keys takes one that only the previous filter knows, if it met one.
+ *
+ * <p>Many threads mark; the rest is guarded by whoever searches.
+ */
+public final class TbfPolicy implements ReplacementPolicy {
+    /** The paper's: bits of each sub-filter for a key, and functions. */
+    public static final int BITS = 4;
+    public static final int HASHES = 3;
+
+    private static final int NOTHING = 0;
+    private static final int IN_CURRENT = 1;
+    private static final int IN_PREVIOUS = 2;
+
+    private final long capacity;
+    private final boolean markInserted;
+    private volatile BloomFilter current;
+    private volatile BloomFilter previous;
+    private long sinceFlip;
+    private long traversed;
+    private long poor;
+    private long flips;
+    private long victim;
+
+    /**
+     * @param capacity     keys that the cache holds, 1 or more
+     * @param bits         of each sub-filter for a key, 1 or more
+     * @param markInserted whether a key is marked when it is inserted; the paper leaves it unmarked
+     */
+    public TbfPolicy(Arena arena, long capacity, int bits, int hashes, boolean markInserted) {
+        this.capacity = capacity;
+        this.markInserted = markInserted;
+        current = new BloomFilter(arena, capacity * bits, hashes);
+        previous = new BloomFilter(arena, capacity * bits, hashes);
+    }
+
+    @Override
+    public void hit(long key) {
+        current.add(key);
+    }
+
+    @Override
+    public void inserted(long key) {
+        if (markInserted) {
+            current.add(key);
+        }
+    }
+
+    /** Its marks are forgotten with all others. */
+    @Override
+    public void removed(long key) {
+        // Bits of a Bloom filter belong to several keys.
+    }
+
+    @Override
+    public boolean findVictim(KeyHand hand) {
+        int found = NOTHING;
+        while (hand.next()) {
+            long key = hand.key();
+            int marked = mark(key);
+            countKey();
+            if (marked == NOTHING) {
+                victim = key;
+                return true;
+            }
+            if (marked > found) {
+                found = marked;
+                victim = key;
+            }
+        }
+        if (found == NOTHING) {
+            return false;
+        }
+        poor++;
+        return true;
+    }
+
+    private int mark(long key) {
+        if (current.mightContain(key)) {
+            return IN_CURRENT;
+        }
+        return previous.mightContain(key) ? IN_PREVIOUS : NOTHING;
+    }
+
+    private void countKey() {
+        traversed++;
+        sinceFlip++;
+        if (sinceFlip >= capacity) {
+            flip();
+        }
+    }
+
+    private void flip() {
+        sinceFlip = 0;
+        flips++;
+        BloomFilter emptied = previous;
+        previous = current;
+        // A hit that is marked at this moment goes into the filter that was current, which is asked as the previous one.
+        emptied.clear();
+        current = emptied;
+    }
+
+    @Override
+    public long victim() {
+        return victim;
+    }
+
+    @Override
+    public long keysTraversed() {
+        return traversed;
+    }
+
+    @Override
+    public long poorVictims() {
+        return poor;
+    }
+
+    /** How often the filters were flipped. */
+    public long flips() {
+        return flips;
+    }
+
+    @Override
+    public long ramBytes() {
+        return current.ramBytes() + previous.ramBytes();
+    }
+}

@@ -1,0 +1,74 @@
+package io.varve.flash.simulation;
+
+/**
+ * What a cache hits if each request draws its key independently, by a fixed popularity (Che, Tung and Wang 2002; for random
+ * replacement Fricker, Robert and Roberts 2012). A key stays in the cache for a time that is the same for all keys, measured in
+ * requests: T since it was asked for last with LRU, and T in the mean since it came in with random replacement. T is what fills
+ * the cache on average. Pure.
+ *
+ * <pre>
+ *   LRU:     P(key i is cached) = 1 - exp(-p_i T)          sum over all keys = capacity
+ *   random:  P(key i is cached) = p_i T / (1 + p_i T)      hit ratio = sum of p_i P(key i is cached)
+ * </pre>
+ */
+public final class CheApproximation {
+    private static final int ROUNDS = 200;
+    private static final double PRECISE = 1e-12;
+
+    private CheApproximation() {}
+
+    /** The probability that a key of popularity p is cached, given the time. */
+    @FunctionalInterface
+    private interface Occupancy {
+        double of(double load);
+    }
+
+    /**
+     * @param capacity keys, above 0 and below their number
+     * @return 0 to 1
+     * @throws IllegalArgumentException if the capacity is out of its range
+     */
+    public static double lru(Popularity popularity, double capacity) {
+        return hitRatio(popularity, capacity, load -> -Math.expm1(-load));
+    }
+
+    /** The same under random replacement, and under FIFO. */
+    public static double random(Popularity popularity, double capacity) {
+        return hitRatio(popularity, capacity, load -> load / (1 + load));
+    }
+
+    private static double hitRatio(Popularity popularity, double capacity, Occupancy occupancy) {
+        double all = popularity.count();
+        if (!(capacity > 0 && capacity < all)) {
+            throw new IllegalArgumentException(
+                    "The capacity is above 0 and below the " + all + " keys, not " + capacity);
+        }
+        double low = 0;
+        double high = all;
+        while (occupied(popularity, high, occupancy) < capacity) {
+            high *= 2;
+        }
+        for (int round = 0; round < ROUNDS && high - low > PRECISE * high; round++) {
+            double middle = (low + high) / 2;
+            if (occupied(popularity, middle, occupancy) < capacity) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        double hits = 0;
+        for (int i = 0; i < popularity.keys().length; i++) {
+            double p = popularity.probabilities()[i];
+            hits += popularity.keys()[i] * p * occupancy.of(p * high);
+        }
+        return hits;
+    }
+
+    private static double occupied(Popularity popularity, double time, Occupancy occupancy) {
+        double sum = 0;
+        for (int i = 0; i < popularity.keys().length; i++) {
+            sum += popularity.keys()[i] * occupancy.of(popularity.probabilities()[i] * time);
+        }
+        return sum;
+    }
+}

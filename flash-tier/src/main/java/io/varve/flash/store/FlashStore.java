@@ -1,0 +1,36 @@
+package io.varve.flash.store;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A map of byte strings in files. Many threads; changes of one key take effect in the order in which their calls return.
+ *
+ * <p>Every method may throw {@link StoreException}: the change it made may then have taken effect or not.
+ */
+public interface FlashStore extends AutoCloseable {
+    /** The value, or null if the key is not there. */
+    byte @Nullable [] get(byte[] key);
+
+    /**
+     * Sets the value.
+     *
+     * @return whether the key is new
+     */
+    boolean put(byte[] key, byte[] value, Handover handover);
+
+    /** @return whether the key was there */
+    boolean delete(byte[] key, Handover handover);
+
+    /** How many keys there are. Kept, not counted. */
+    long count();
+
+    /** A walk over the keys in the store's own order, from its beginning; values are not read. */
+    KeyWalk walk();
+
+    /** Everything that was changed so far has got so far when it returns. */
+    void handOver(Handover handover);
+
+    /** Closes the files; what was handed over stays. */
+    @Override
+    void close();
+}

@@ -1,0 +1,135 @@
+package io.varve.flash;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.StoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store in memory that forgets, when it is told that its process was killed, all that was changed since something was handed
+ * over last; and that refuses calls by name when it is told to. Guarded by itself.
+ */
+final class CrashingStore implements FlashStore {
+    private final TreeMap<byte[], byte[]> now = new TreeMap<>(Arrays::compareUnsigned);
+    /** What takes back the changes that are still buffered, the oldest first. */
+    private final List<Runnable> buffered = new ArrayList<>();
+    private Predicate<String> refuses = _ -> false;
+
+    /** From now on these calls fail: get, put, delete, walk. */
+    synchronized void refuse(Predicate<String> calls) {
+        refuses = calls;
+    }
+
+    private void call(String what) {
+        if (refuses.test(what)) {
+            throw new StoreException(StoreException.Kind.FULL, what + " is refused, for the test", new Exception("test"));
+        }
+    }
+
+    synchronized void kill() {
+        for (int i = buffered.size() - 1; i >= 0; i--) {
+            buffered.get(i).run();
+        }
+        buffered.clear();
+    }
+
+    /** Changes a byte of a value on the device. */
+    synchronized void corrupt(byte[] key, int offset) {
+        now.get(key)[offset] ^= 0x40;
+    }
+
+    synchronized List<byte[]> keys() {
+        return new ArrayList<>(now.keySet());
+    }
+
+    @Override
+    public synchronized byte @Nullable [] get(byte[] key) {
+        call("get");
+        byte[] value = now.get(key);
+        return value == null ? null : value.clone();
+    }
+
+    @Override
+    public synchronized boolean put(byte[] key, byte[] value, Handover handover) {
+        call("put");
+        byte[] before = now.put(key.clone(), value.clone());
+        changed(key, before, handover);
+        return before == null;
+    }
+
+    @Override
+    public synchronized boolean delete(byte[] key, Handover handover) {
+        call("delete");
+        byte[] before = now.remove(key);
+        if (before == null) {
+            // As JE: where nothing was changed nothing is handed over.
+            return false;
+        }
+        changed(key, before, handover);
+        return true;
+    }
+
+    private void changed(byte[] key, byte @Nullable [] before, Handover handover) {
+        byte[] owned = key.clone();
+        buffered.add(before == null ? () -> now.remove(owned) : () -> now.put(owned, before));
+        handOver(handover);
+    }
+
+    @Override
+    public synchronized void handOver(Handover handover) {
+        if (handover != Handover.BUFFERED) {
+            buffered.clear();
+        }
+    }
+
+    @Override
+    public synchronized long count() {
+        return now.size();
+    }
+
+    @Override
+    public KeyWalk walk() {
+        return new KeyWalk() {
+            private byte[] from = {};
+            private byte[] key = {};
+
+            @Override
+            public boolean next() {
+                synchronized (CrashingStore.this) {
+                    call("walk");
+                    Iterator<byte[]> rest = now.tailMap(from, true).keySet().iterator();
+                    if (!rest.hasNext()) {
+                        from = new byte[0];
+                        return false;
+                    }
+                    key = rest.next();
+                    from = Arrays.copyOf(key, key.length + 1);
+                    return true;
+                }
+            }
+
+            @Override
+            public byte[] key() {
+                return key;
+            }
+
+            @Override
+            public void seek(byte[] first) {
+                from = first.clone();
+            }
+        };
+    }
+
+    @Override
+    public void close() {
+        // It is opened again after a crash, and what it holds stays.
+    }
+}

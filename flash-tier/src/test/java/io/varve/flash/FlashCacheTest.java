@@ -1,0 +1,226 @@
+package io.varve.flash;
+
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.varve.flash.policy.Policies;
+import io.varve.flash.record.RecordKey;
+import io.varve.flash.store.StoreException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What callers of a cache on flash see, whatever goes wrong below. Confined to the test's threads. */
+class FlashCacheTest {
+    private static final int ITEMS = 40;
+
+    private final CrashingStore flash = new CrashingStore();
+    private final CrashingStore disk = new CrashingStore();
+    private final AtomicLong nanos = new AtomicLong();
+    private FlashCacheSettings settings = FlashCacheSettings.of(ITEMS);
+    private FlashCache cache = open(Policies.TBF);
+
+    private FlashCache open(Policies policy) {
+        return new FlashCache(flash, disk, policy.create(Arena.ofAuto(), settings.items(), new SplittableRandom(5)), settings,
+                nanos::get);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static @Nullable String text(byte @Nullable [] bytes) {
+        return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private @Nullable String read(String key) {
+        return text(cache.read(bytes(key)));
+    }
+
+    private void write(String key, String value) {
+        cache.write(bytes(key), bytes(value));
+    }
+
+    @Test
+    void whatIsReadIsCached() {
+        disk.put(bytes("k"), bytes("v"), io.varve.flash.store.Handover.TO_SYSTEM);
+        assertThat(read("k")).isEqualTo("v");
+        disk.refuse(call -> call.equals("get"));
+        assertThat(read("k")).as("from flash").isEqualTo("v");
+        assertThat(cache.stats().hits()).isEqualTo(1);
+        assertThat(cache.stats().misses()).isEqualTo(1);
+        assertThat(cache.stats().hitRatio()).isEqualTo(0.5);
+    }
+
+    @Test
+    void whatIsNotThereIsNotCached() {
+        assertThat(read("none")).isNull();
+        assertThat(cache.stats().items()).isZero();
+    }
+
+    @Test
+    void writeThroughReachesTheDiskAtOnceAndWriteBackWhenTheRecordGoes() {
+        write("k", "v");
+        assertThat(text(disk.get(bytes("k")))).isEqualTo("v");
+        settings = settings.withWriteBack(true);
+        cache = open(Policies.LRU);
+        write("b", "back");
+        assertThat(disk.get(bytes("b"))).isNull();
+        assertThat(read("b")).isEqualTo("back");
+        for (int i = 0; i < ITEMS; i++) {
+            write("other" + i, "x");
+        }
+        assertThat(text(disk.get(bytes("b")))).isEqualTo("back");
+        assertThat(cache.stats().writtenBack()).isEqualTo(1);
+        assertThat(read("b")).isEqualTo("back");
+    }
+
+    @Test
+    void aWrongChecksumIsAMiss() {
+        write("k", "value");
+        flash.corrupt(RecordKey.of(bytes("k")), 9);
+        assertThat(read("k")).isEqualTo("value");
+        assertThat(cache.stats().corrupt()).isEqualTo(1);
+        assertThat(cache.stats().hits()).isZero();
+        assertThat(read("k")).isEqualTo("value");
+        assertThat(cache.stats().hits()).as("cached anew").isEqualTo(1);
+        assertThat(cache.stats().items()).isEqualTo(1);
+    }
+
+    @Test
+    void aFullFlashRefusesWritesAndNeverAnswersWhatWasThereBefore() {
+        write("k", "old");
+        flash.refuse(call -> call.equals("put") || call.equals("delete"));
+        assertThatThrownBy(() -> write("k", "new")).isInstanceOf(StoreException.class);
+        assertThat(read("k")).as("the disk has it").isEqualTo("new");
+        assertThat(cache.stats().failures()).isPositive();
+        flash.refuse(_ -> false);
+        assertThat(read("k")).isEqualTo("new");
+        assertThat(read("k")).isEqualTo("new");
+        write("k", "newer");
+        assertThat(read("k")).isEqualTo("newer");
+    }
+
+    @Test
+    void readsGoOnWhileFlashIsFull() {
+        for (int i = 0; i < 2 * ITEMS; i++) {
+            write("k" + i, "v" + i);
+        }
+        flash.refuse(call -> !call.equals("get"));
+        for (int i = 0; i < 2 * ITEMS; i++) {
+            assertThat(read("k" + i)).isEqualTo("v" + i);
+        }
+        flash.refuse(_ -> true);
+        assertThat(read("k1")).as("flash answers nothing at all").isEqualTo("v1");
+    }
+
+    /** All that a caller can see, beside a map, with processes killed in between. */
+    @ParameterizedTest
+    @MethodSource("policiesAndModes")
+    void acknowledgedWritesOutliveAKillAndOverwrittenOnesDoNot(Policies policy, boolean writeBack) {
+        settings = settings.withWriteBack(writeBack);
+        cache = open(policy);
+        SplittableRandom random = new SplittableRandom(policy.ordinal() * 2 + (writeBack ? 1 : 0));
+        Map<String, String> expected = new HashMap<>();
+        for (int i = 0; i < 30_000; i++) {
+            String key = "key" + random.nextInt(ITEMS * 3) * random.nextInt(3) / 2;
+            switch (random.nextInt(10)) {
+                case 0, 1 -> {
+                    write(key, "value" + i);
+                    expected.put(key, "value" + i);
+                }
+                case 2 -> assertThat(cache.delete(bytes(key))).as("step %d", i).isEqualTo(expected.remove(key) != null);
+                case 3 -> {
+                    if (random.nextInt(20) == 0) {
+                        flash.kill();
+                        disk.kill();
+                        cache = open(policy);
+                    }
+                }
+                default -> assertThat(read(key)).as("step %d", i).isEqualTo(expected.get(key));
+            }
+            nanos.addAndGet(1000);
+            assertThat(cache.stats().items()).as("step %d", i).isEqualTo(flash.count()).isLessThanOrEqualTo(ITEMS);
+        }
+        assertThat(cache.stats().hits() + cache.stats().misses()).isPositive();
+    }
+
+    static java.util.stream.Stream<org.junit.jupiter.params.provider.Arguments> policiesAndModes() {
+        return java.util.Arrays.stream(Policies.values()).flatMap(policy -> java.util.stream.Stream.of(true, false)
+                .map(back -> org.junit.jupiter.params.provider.Arguments.of(policy, back)));
+    }
+
+    /** Each thread has keys of its own and shares the cache: what it wrote last is what it reads. */
+    @ParameterizedTest
+    @EnumSource(names = {"TBF", "LRU", "RANDOM"})
+    void manyThreadsSeeTheirOwnWrites(Policies policy) throws Exception {
+        settings = settings.withWriteBack(true);
+        cache = open(policy);
+        java.util.concurrent.ConcurrentLinkedQueue<Throwable> failures = new java.util.concurrent.ConcurrentLinkedQueue<>();
+        Thread[] threads = new Thread[4];
+        for (int t = 0; t < threads.length; t++) {
+            int own = t;
+            threads[t] = Thread.ofPlatform().start(() -> {
+                SplittableRandom random = new SplittableRandom(own);
+                Map<String, String> expected = new HashMap<>();
+                try {
+                    for (int i = 0; i < 5000; i++) {
+                        String key = own + "/" + random.nextInt(ITEMS);
+                        if (random.nextInt(4) == 0) {
+                            write(key, "v" + i);
+                            expected.put(key, "v" + i);
+                        } else {
+                            assertThat(read(key)).isEqualTo(expected.get(key));
+                        }
+                    }
+                } catch (Throwable failed) {
+                    failures.add(failed);
+                }
+            });
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(failures).isEmpty();
+        assertThat(cache.stats().items()).isEqualTo(flash.count()).isLessThanOrEqualTo(ITEMS + threads.length);
+    }
+
+    @Test
+    void aSearchIsLimitedInSteps() {
+        settings = new FlashCacheSettings(ITEMS, false, false, 3, java.time.Duration.ofSeconds(1));
+        cache = open(Policies.TBF);
+        for (int i = 0; i < ITEMS; i++) {
+            write("k" + i, "v");
+            assertThat(read("k" + i)).isEqualTo("v");
+        }
+        long before = cache.stats().keysTraversed();
+        write("one more", "v");
+        assertThat(cache.stats().keysTraversed() - before).isLessThanOrEqualTo(3);
+        assertThat(cache.stats().poorVictims()).isEqualTo(1);
+        assertThat(cache.stats().items()).isEqualTo(ITEMS);
+    }
+
+    @Test
+    void aSearchIsLimitedInTime() {
+        settings = new FlashCacheSettings(ITEMS, false, false, 1000, java.time.Duration.ofNanos(1));
+        cache = new FlashCache(flash, disk, Policies.TBF.create(Arena.ofAuto(), ITEMS, new SplittableRandom(1)), settings,
+                () -> nanos.addAndGet(10));
+        for (int i = 0; i < ITEMS; i++) {
+            write("k" + i, "v");
+            assertThat(read("k" + i)).isEqualTo("v");
+        }
+        long before = cache.stats().keysTraversed();
+        write("one more", "v");
+        assertThat(cache.stats().keysTraversed() - before).isEqualTo(1);
+        assertThat(cache.stats().items()).isEqualTo(ITEMS);
+    }
+}

@@ -1,0 +1,51 @@
+package io.varve.flash.policy;
+
+import java.util.List;
+
+/** A hand over a list that the test writes down; the list may change under it. Confined to the test's thread. */
+final class ListHand implements KeyHand {
+    private final List<Long> keys;
+    private final int mostSteps;
+    private int at = -1;
+    private int steps;
+
+    ListHand(List<Long> keys, int mostSteps) {
+        this.keys = keys;
+        this.mostSteps = mostSteps;
+    }
+
+    /** Another search begins, where the last one stopped. */
+    ListHand begin() {
+        steps = 0;
+        return this;
+    }
+
+    int steps() {
+        return steps;
+    }
+
+    /** The key under the hand is gone from the list: the next moves into its place. */
+    void removedHere() {
+        at--;
+    }
+
+    @Override
+    public boolean next() {
+        if (keys.isEmpty() || steps >= mostSteps) {
+            return false;
+        }
+        steps++;
+        at = (at + 1) % keys.size();
+        return true;
+    }
+
+    @Override
+    public long key() {
+        return keys.get(at);
+    }
+
+    @Override
+    public void jump(long random) {
+        at = (int) Long.remainderUnsigned(random, keys.size()) - 1;
+    }
+}
