@@ -241,23 +241,25 @@ public final class FlashCache implements AutoCloseable {
                 if (!policy.findVictim(hand)) {
                     return;
                 }
-                long victim = policy.victim();
-                boolean gone = false;
-                try {
-                    gone = evict(victim, own);
-                } catch (StoreException failed) {
-                    // Too many are cached for a while; the next who needs room tries again.
-                    failures.increment();
-                    return;
-                } finally {
-                    if (!gone) {
-                        // Somebody is busy with it, or it cannot go: it stays, as if it had just come.
-                        policy.inserted(victim);
-                    }
-                }
+                evictOrKeep(policy.victim(), own);
             }
+        } catch (StoreException failed) {
+            // Too many are cached for a while; the next who needs room tries again.
+            failures.increment();
         } finally {
             eviction.unlock();
+        }
+    }
+
+    private void evictOrKeep(long victim, long own) {
+        boolean gone = false;
+        try {
+            gone = evict(victim, own);
+        } finally {
+            if (!gone) {
+                // Somebody is busy with it, or it cannot go: it stays, as if it had just come.
+                policy.inserted(victim);
+            }
         }
     }
 
@@ -291,6 +293,9 @@ public final class FlashCache implements AutoCloseable {
         if (settings.writeBack()) {
             byte[] bytes = flash.get(recordKey);
             Optional<Record> record = bytes == null ? Optional.empty() : Record.decode(recordKey, bytes);
+            if (bytes != null && record.isEmpty()) {
+                corrupt.increment();
+            }
             if (record.isPresent() && record.get().dirty()) {
                 disk.put(RecordKey.keyOf(recordKey), record.get().value(), handover);
                 writtenBack.increment();
