@@ -8,7 +8,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /** The command line: {@code run}, {@code experiments} and {@code simulate}. Confined to the main thread. */
-@Command(name = "varve", subcommands = {RunCommand.class, ListCommand.class, SimulateCommand.class}, mixinStandardHelpOptions = true)
+@Command(name = "varve", subcommands = {RunCommand.class, ListCommand.class,
+        SimulateCommand.class}, mixinStandardHelpOptions = true)
 public final class Experiments {
     /** Bad input: nothing was started. */
     static final int STATUS_BAD_INPUT = 2;

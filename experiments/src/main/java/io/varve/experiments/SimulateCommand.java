@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
 final class SimulateCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
     private static final int DEFAULT_BLOCK_BYTES = 4096;
+    private static final int MOST_KEYS = 1 << 29;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
@@ -135,11 +136,12 @@ final class SimulateCommand implements Callable<Integer> {
             double wanted = share
                     ? Double.parseDouble(size.substring(0, size.length() - 1)) / 100 * distinct
                     : Long.parseLong(size);
-            if (wanted >= 1 && wanted <= Integer.MAX_VALUE / 4) {
+            if (wanted >= 1 && wanted <= MOST_KEYS) {
                 return (int) Math.round(wanted);
             }
         } catch (NumberFormatException none) {
-            throw new IllegalArgumentException("--size " + size + ": allowed is a number of keys, or a share such as 2%");
+            throw new IllegalArgumentException(
+                    "--size " + size + ": allowed is a number of keys, or a share such as 2%");
         }
         throw new IllegalArgumentException("--size " + size + " is " + (share ? "of " + distinct + " keys " : "")
                 + "less than one key or more than 536 million");
@@ -159,14 +161,16 @@ final class SimulateCommand implements Callable<Integer> {
     }
 
     private static void table(List<Outcome> outcomes, PrintWriter out) {
-        out.printf(Locale.ROOT, "%12s  %-12s  %8s  %8s  %10s  %8s  %12s  %10s%n", "cache", "policy", "hits, %", "theory",
+        out.printf(Locale.ROOT, "%12s  %-12s  %8s  %8s  %10s  %8s  %12s  %10s%n", "cache", "policy", "hits, %",
+                "theory",
                 "miss / LRU", "looked at", "poor victims", "bytes/key");
         for (Outcome outcome : outcomes) {
             out.printf(Locale.ROOT, "%,12d  %-12s  %8.2f  %8s  %10s  %8.2f  %12s  %10.2f%n", outcome.cell().capacity(),
                     outcome.cell().policy().optionName(), 100 * outcome.figures().hitRatio(),
                     outcome.theory().isPresent()
                             ? String.format(Locale.ROOT, "%.2f", 100 * outcome.theory().getAsDouble())
-                            : "", relativeMisses(outcome, outcomes), outcome.figures().meanTraversed(),
+                            : "",
+                    relativeMisses(outcome, outcomes), outcome.figures().meanTraversed(),
                     String.format(Locale.ROOT, "%,d", outcome.figures().poorVictims()),
                     (double) outcome.ramBytes() / outcome.cell().capacity());
         }
@@ -186,13 +190,15 @@ final class SimulateCommand implements Callable<Integer> {
 
     private static List<String> lines(List<Outcome> outcomes) {
         List<String> lines = new ArrayList<>();
-        lines.add("capacity_keys,policy,requests,hits,theory_hit_ratio,evictions,keys_traversed,poor_victims,ram_bytes");
+        lines.add(
+                "capacity_keys,policy,requests,hits,theory_hit_ratio,evictions,keys_traversed,poor_victims,ram_bytes");
         for (Outcome outcome : outcomes) {
             lines.add(String.format(Locale.ROOT, "%d,%s,%d,%d,%s,%d,%d,%d,%d", outcome.cell().capacity(),
                     outcome.cell().policy().optionName(), outcome.figures().requests(), outcome.figures().hits(),
                     outcome.theory().isPresent()
                             ? String.format(Locale.ROOT, "%.6f", outcome.theory().getAsDouble())
-                            : "", outcome.figures().evictions(), outcome.figures().keysTraversed(),
+                            : "",
+                    outcome.figures().evictions(), outcome.figures().keysTraversed(),
                     outcome.figures().poorVictims(), outcome.ramBytes()));
         }
         return lines;

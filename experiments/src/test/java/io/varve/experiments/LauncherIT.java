@@ -114,13 +114,15 @@ final class LauncherIT {
             Files.writeString(home.resolve(module).resolve("pom.xml"), "");
         }
         Files.writeString(home.resolve("pom.xml"), "");
-        Path maven = Files.writeString(home.resolve("mvnw"), """
-                #!/bin/sh
-                echo called >>builds
-                while [ ! -e go ]; do sleep 0.05; done
-                for module in memory-tier flash-tier server ycsb-bindings experiments; do mkdir -p $module/target/classes; done
-                printf '%%s\n' '%s' >experiments/target/runtime.classpath
-                """.formatted(System.getProperty("java.class.path")));
+        Path maven = Files.writeString(home.resolve("mvnw"),
+                """
+                        #!/bin/sh
+                        echo called >>builds
+                        while [ ! -e go ]; do sleep 0.05; done
+                        for module in memory-tier flash-tier server ycsb-bindings experiments; do mkdir -p $module/target/classes; done
+                        printf '%%s\n' '%s' >experiments/target/runtime.classpath
+                        """
+                        .formatted(System.getProperty("java.class.path")));
         Path launcher = Files.copy(Experiments.home().resolve("varve"), home.resolve("varve"));
         assertThat(launcher.toFile().setExecutable(true)).isTrue();
         assertThat(maven.toFile().setExecutable(true)).isTrue();

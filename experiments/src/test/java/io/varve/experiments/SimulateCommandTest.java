@@ -47,7 +47,8 @@ class SimulateCommandTest {
         Path trace = Files.writeString(folder.resolve("loop.txt"),
                 IntStream.range(0, 10_000).mapToObj(i -> "k" + i % 10).collect(Collectors.joining("\n")));
         Path csv = folder.resolve("figures.csv");
-        Answer answer = ask("simulate", trace.toString(), "--policy", "lru,random,none", "--size", "9,10,50%", "--warmup", "100",
+        Answer answer = ask("simulate", trace.toString(), "--policy", "lru,random,none", "--size", "9,10,50%",
+                "--warmup", "100",
                 "--csv", csv.toString());
         assertThat(answer.status()).isZero();
         assertThat(answer.out()).contains("loop.txt").contains("random").contains("0.00").contains("100.00");
@@ -63,13 +64,15 @@ class SimulateCommandTest {
 
     @Test
     void withoutATraceYcsbAsks() {
-        Answer answer = ask("simulate", "--keys", "2000", "--requests", "20000", "--policy", "tbf,lru", "--size", "10%");
+        Answer answer = ask("simulate", "--keys", "2000", "--requests", "20000", "--policy", "tbf,lru", "--size",
+                "10%");
         assertThat(answer.status()).isZero();
         assertThat(answer.out()).contains("YCSB zipfian, 2,000 keys").contains("tbf").contains("200  lru");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--policy mru", "--size none", "--size 0", "--size 0.001%", "--format tar x", "--ycsb hotspot",
+    @ValueSource(strings = {"--policy mru", "--size none", "--size 0", "--size 0.001%", "--format tar x",
+            "--ycsb hotspot",
             "no-such-file"})
     void badInputIsStatus2AndOneLine(String arguments) {
         Answer answer = ask(("simulate --keys 100 --requests 100 " + arguments).split(" "));

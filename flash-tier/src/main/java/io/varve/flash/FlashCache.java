@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 
 import io.varve.flash.policy.KeyHand;
 import io.varve.flash.policy.ReplacementPolicy;
-import io.varve.flash.record.Record;
 import io.varve.flash.record.RecordKey;
+import io.varve.flash.record.StoredValue;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.Handover;
 import io.varve.flash.store.KeyWalk;
@@ -89,7 +89,7 @@ public final class FlashCache implements AutoCloseable {
         ReentrantLock lock = lock(hash);
         lock.lock();
         try {
-            Optional<Record> cached = policy.caches() ? cached(recordKey, hash) : Optional.empty();
+            Optional<StoredValue> cached = policy.caches() ? cached(recordKey, hash) : Optional.empty();
             if (cached.isPresent()) {
                 hits.increment();
                 policy.hit(hash);
@@ -110,14 +110,14 @@ public final class FlashCache implements AutoCloseable {
     private void insert(byte[] recordKey, long hash, byte[] value) {
         try {
             evictOver(settings.items() - 1, hash);
-            settle(hash, flash.put(recordKey, new Record(value, false).encode(recordKey), Handover.BUFFERED));
+            settle(hash, flash.put(recordKey, new StoredValue(value, false).encode(recordKey), Handover.BUFFERED));
             stale.remove(hash);
         } catch (StoreException failed) {
             failures.increment();
         }
     }
 
-    private Optional<Record> cached(byte[] recordKey, long hash) {
+    private Optional<StoredValue> cached(byte[] recordKey, long hash) {
         if (stale.contains(hash)) {
             return Optional.empty();
         }
@@ -135,7 +135,7 @@ public final class FlashCache implements AutoCloseable {
         if (bytes == null) {
             return Optional.empty();
         }
-        Optional<Record> record = Record.decode(recordKey, bytes);
+        Optional<StoredValue> record = StoredValue.decode(recordKey, bytes);
         if (record.isEmpty()) {
             corrupt.increment();
             forgetOrPassOver(recordKey, hash);
@@ -157,7 +157,7 @@ public final class FlashCache implements AutoCloseable {
             if (policy.caches()) {
                 // Handed over as the write to disk was: after a crash flash must not answer what was there before.
                 try {
-                    settle(hash, flash.put(recordKey, new Record(value, back).encode(recordKey), handover));
+                    settle(hash, flash.put(recordKey, new StoredValue(value, back).encode(recordKey), handover));
                     stale.remove(hash);
                 } catch (StoreException failed) {
                     invalidate(recordKey, hash);
@@ -232,7 +232,11 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** Evicts until so many are left at the most, or nobody can go. @param own the key that it is done for, which stays */
+    /**
+     * Evicts until so many are left at the most, or nobody can go.
+     *
+     * @param own the key that it is done for, which stays
+     */
     private void evictOver(long most, long own) {
         eviction.lock();
         try {
@@ -292,7 +296,7 @@ public final class FlashCache implements AutoCloseable {
     private boolean drop(byte[] recordKey) {
         if (settings.writeBack()) {
             byte[] bytes = flash.get(recordKey);
-            Optional<Record> record = bytes == null ? Optional.empty() : Record.decode(recordKey, bytes);
+            Optional<StoredValue> record = bytes == null ? Optional.empty() : StoredValue.decode(recordKey, bytes);
             if (bytes != null && record.isEmpty()) {
                 corrupt.increment();
             }
@@ -362,7 +366,7 @@ public final class FlashCache implements AutoCloseable {
             // However late it is: a search that looks at nobody finds nobody.
             while (steps < settings.mostSteps() && (!looked || nanoTime.getAsLong() - endNanos < 0)) {
                 steps++;
-                if (!walk.next() && !walk.next()) {
+                if (!walk.next() && isEmptyFromItsBeginning()) {
                     return false;
                 }
                 if (key() != own) {
@@ -371,6 +375,11 @@ public final class FlashCache implements AutoCloseable {
                 }
             }
             return false;
+        }
+
+        /** Behind the last key comes the first, if there is one. */
+        private boolean isEmptyFromItsBeginning() {
+            return !walk.next();
         }
 
         @Override

@@ -18,7 +18,8 @@ public record FlashCacheSettings(long items, boolean writeBack, boolean sync, in
     /** @throws IllegalArgumentException if a number is out of its range */
     public FlashCacheSettings {
         if (items < 1 || mostSteps < 1) {
-            throw new IllegalArgumentException("A cache holds one item and more, and a search looks at one key and more");
+            throw new IllegalArgumentException(
+                    "A cache holds one item and more, and a search looks at one key and more");
         }
     }
 

@@ -14,7 +14,8 @@ package io.varve.flash;
  * @param poorVictims   searches that took a key that should have stayed
  * @param policyBytes   of memory that the policy takes
  */
-public record FlashCacheStats(long items, long hits, long misses, long evictions, long corrupt, long writtenBack, long failures,
+public record FlashCacheStats(long items, long hits, long misses, long evictions, long corrupt, long writtenBack,
+        long failures,
         long keysTraversed, long poorVictims, long policyBytes) {
     /** 0 to 1; 0 if nothing was read. */
     public double hitRatio() {

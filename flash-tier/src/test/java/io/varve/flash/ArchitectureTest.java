@@ -24,9 +24,11 @@ final class ArchitectureTest {
     @Test
     void policiesAndSimulationArePure() {
         noClasses().that().resideInAnyPackage(ROOT + ".bloom", ROOT + ".policy", ROOT + ".simulation").should()
-                .dependOnClassesThat().resideInAnyPackage("java.io..", "java.nio..", "java.time..", "java.net..").orShould()
+                .dependOnClassesThat().resideInAnyPackage("java.io..", "java.nio..", "java.time..", "java.net..")
+                .orShould()
                 .dependOnClassesThat().haveFullyQualifiedName("java.lang.Thread").orShould()
-                .callMethod(System.class, "nanoTime").orShould().callMethod(System.class, "currentTimeMillis").check(CLASSES);
+                .callMethod(System.class, "nanoTime").orShould().callMethod(System.class, "currentTimeMillis")
+                .check(CLASSES);
     }
 
     @Test

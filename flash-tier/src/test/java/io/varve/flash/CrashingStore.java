@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
@@ -30,7 +31,8 @@ final class CrashingStore implements FlashStore {
 
     private void call(String what) {
         if (refuses.test(what)) {
-            throw new StoreException(StoreException.Kind.FULL, what + " is refused, for the test", new Exception("test"));
+            throw new StoreException(StoreException.Kind.FULL, what + " is refused, for the test",
+                    new Exception("test"));
         }
     }
 
@@ -43,7 +45,7 @@ final class CrashingStore implements FlashStore {
 
     /** Changes a byte of a value on the device. */
     synchronized void corrupt(byte[] key, int offset) {
-        now.get(key)[offset] ^= 0x40;
+        Objects.requireNonNull(now.get(key))[offset] ^= 0x40;
     }
 
     synchronized List<byte[]> keys() {

@@ -31,7 +31,10 @@ public final class Simulation {
     public record Outcome(Cell cell, CacheSimulator.Figures figures, long ramBytes, OptionalDouble theory) {}
 
     /** A batch: keys, and which of them are written after they were read. */
-    private record Batch(long[] keys, boolean[] updates) {}
+    private static final class Batch {
+        private final long[] keys = new long[BATCH];
+        private final boolean[] updates = new boolean[BATCH];
+    }
 
     private final KeySource source;
     private final long warmup;
@@ -77,7 +80,7 @@ public final class Simulation {
     }
 
     private void replay(List<CacheSimulator> simulators, LongConsumer progress) throws IOException {
-        Batch batch = new Batch(new long[BATCH], new boolean[BATCH]);
+        Batch batch = new Batch();
         long done = 0;
         try (KeyStream stream = source.open()) {
             while (true) {

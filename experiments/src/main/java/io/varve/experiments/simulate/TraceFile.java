@@ -132,7 +132,8 @@ public record TraceFile(Path path, TraceFormat format, @Nullable String column, 
                 }
                 case MSR -> {
                     String[] fields = text.split(",", -1);
-                    request(field(fields, 1) + "/" + field(fields, 2), number(field(fields, 4)), number(field(fields, 5)));
+                    request(field(fields, 1) + "/" + field(fields, 2), number(field(fields, 4)),
+                            number(field(fields, 5)));
                 }
             }
             return true;
@@ -148,8 +149,9 @@ public record TraceFile(Path path, TraceFormat format, @Nullable String column, 
 
         private String field(String[] fields, int at) {
             if (at >= fields.length) {
-                throw new InvalidTraceException(String.format(Locale.ROOT, "%s, line %d: %d fields, and number %d is asked for"
-                        + " (is it %s?)", path, line, fields.length, at + 1, format.optionName()));
+                throw new InvalidTraceException(
+                        String.format(Locale.ROOT, "%s, line %d: %d fields, and number %d is asked for"
+                                + " (is it %s?)", path, line, fields.length, at + 1, format.optionName()));
             }
             return fields[at];
         }
@@ -158,8 +160,9 @@ public record TraceFile(Path path, TraceFormat format, @Nullable String column, 
             try {
                 return Long.parseLong(field.strip());
             } catch (NumberFormatException none) {
-                throw new InvalidTraceException(String.format(Locale.ROOT, "%s, line %d: '%s' is not a whole number (is it %s?)",
-                        path, line, field, format.optionName()));
+                throw new InvalidTraceException(
+                        String.format(Locale.ROOT, "%s, line %d: '%s' is not a whole number (is it %s?)",
+                                path, line, field, format.optionName()));
             }
         }
 

@@ -19,7 +19,7 @@ public enum TraceFormat {
     }
 
     /** @throws IllegalArgumentException with all that there are, if there is none of this name */
-    static TraceFormat of(String name) {
+    public static TraceFormat of(String name) {
         for (TraceFormat format : values()) {
             if (format.optionName().equals(name)) {
                 return format;

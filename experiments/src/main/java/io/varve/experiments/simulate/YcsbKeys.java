@@ -30,7 +30,7 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
         }
 
         /** @throws IllegalArgumentException with all that there are, if there is none of this name */
-        static Distribution of(String name) {
+        public static Distribution of(String name) {
             for (Distribution distribution : values()) {
                 if (distribution.optionName().equals(name)) {
                     return distribution;

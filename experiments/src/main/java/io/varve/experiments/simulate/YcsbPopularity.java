@@ -41,15 +41,15 @@ final class YcsbPopularity {
     /** The probabilities of ranks among n items. */
     record Ranks(double items, double zeta, double eta) {
         static Ranks of(double items, double zeta) {
-            double eta = (1 - Math.pow(2 / items, POWER)) / (1 - zeta(2) / zeta);
+            double eta = (1 - Math.pow(2 / items, POWER)) / (1 - zetaOf(2) / zeta);
             return new Ranks(items, zeta, eta);
         }
 
         static Ranks of(long items) {
-            return of(items, zeta(items));
+            return of(items, zetaOf(items));
         }
 
-        double of(long rank) {
+        double probability(long rank) {
             if (rank < 2) {
                 return (rank == 0 ? 1 : Math.pow(0.5, THETA)) / zeta;
             }
@@ -68,7 +68,7 @@ final class YcsbPopularity {
 
     private YcsbPopularity() {}
 
-    private static double zeta(long items) {
+    private static double zetaOf(long items) {
         double sum = 0;
         for (long i = 1; i <= items; i++) {
             sum += 1 / Math.pow(i, THETA);
@@ -82,7 +82,7 @@ final class YcsbPopularity {
         Ranks ranks = Ranks.of(items);
         double[] probabilities = new double[keys];
         for (int rank = 0; rank < items; rank++) {
-            probabilities[keys - 1 - rank] = ranks.of(rank);
+            probabilities[keys - 1 - rank] = ranks.probability(rank);
         }
         return Popularity.of(probabilities);
     }
@@ -100,9 +100,9 @@ final class YcsbPopularity {
         for (int rank = 0; rank < head; rank++) {
             int key = (int) (Utils.fnvhash64(rank) % (keys + 1L));
             if (key < keys) {
-                probabilities[key] += ranks.of(rank);
+                probabilities[key] += ranks.probability(rank);
             } else {
-                drawnAgain += ranks.of(rank);
+                drawnAgain += ranks.probability(rank);
             }
         }
         double tail = ranks.from(head) / (keys + 1L);
@@ -124,7 +124,7 @@ final class YcsbPopularity {
         double ranksAKey = (ranks.items - head) / keys;
         double sum = 0;
         for (int i = 0; i < probabilities.length; i++) {
-            probabilities[i] = (i < head ? ranks.of(i) : 0) + drawn(ranks, head, ranksAKey, random);
+            probabilities[i] = (i < head ? ranks.probability(i) : 0) + drawn(ranks, head, ranksAKey, random);
             many[i] = i < head ? 1 : (double) (keys - head) / sample;
             sum += probabilities[i] * many[i];
         }
@@ -139,7 +139,7 @@ final class YcsbPopularity {
         double sum = 0;
         double left = Math.exp(-mean);
         for (double product = random.nextDouble(); product > left; product *= random.nextDouble()) {
-            sum += ranks.of(random.nextLong(head, (long) ranks.items));
+            sum += ranks.probability(random.nextLong(head, (long) ranks.items));
         }
         return sum;
     }

@@ -113,10 +113,11 @@ class TraceFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"SPC|0,8\n|line 1: 2 fields", "SPC|0,8,1,r,0\n0,x,1,r,0\n|line 2: 'x' is not a whole number",
-            "MSR|1,host,0,Read,1.5,4096,1\n|line 1: '1.5'"})
+    @CsvSource(delimiter = '|', value = {"SPC|0,8|line 1: 2 fields",
+            "SPC|0,8,1,r,0 NEXT 0,x,1,r,0|line 2: 'x' is not a whole number",
+            "MSR|1,host,0,Read,1.5,4096,1|line 1: '1.5'"})
     void aLineThatSaysNothingIsNamed(TraceFormat format, String text, String message) throws IOException {
-        TraceFile trace = trace(format, text.replace("\\n", "\n"));
+        TraceFile trace = trace(format, text.replace(" NEXT ", "\n"));
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class).hasMessageContaining(message)
                 .hasMessageContaining("trace");
     }

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -40,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JeStore implements FlashStore {
     private static final String DATABASE = "varve";
+    /** The library keeps other processes out of a directory, and lets this one in as often as it likes. */
+    private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
     private final JeSettings settings;
@@ -48,12 +52,33 @@ public final class JeStore implements FlashStore {
     private volatile Opened opened;
 
     /** An environment and its database: replaced together. */
-    record Opened(Environment environment, Database database) {}
+    static final class Opened {
+        private final Environment environment;
+        private final Database database;
+
+        Opened(Environment environment, Database database) {
+            this.environment = environment;
+            this.database = database;
+        }
+
+        Database database() {
+            return database;
+        }
+    }
 
     private JeStore(Path directory, JeSettings settings) {
         this.directory = directory;
         this.settings = settings;
-        opened = openFiles();
+        if (!IN_USE.add(directory)) {
+            throw new StoreException(StoreException.Kind.LOCKED, directory + " is in use by this process already",
+                    null);
+        }
+        try {
+            opened = openFiles();
+        } catch (StoreException failed) {
+            IN_USE.remove(directory);
+            throw failed;
+        }
     }
 
     /**
@@ -63,11 +88,10 @@ public final class JeStore implements FlashStore {
      */
     public static JeStore open(Path directory, JeSettings settings) {
         try {
-            Files.createDirectories(directory);
+            return new JeStore(Files.createDirectories(directory).toRealPath(), settings);
         } catch (IOException refused) {
             throw new UncheckedIOException("The directory " + directory + " cannot be made", refused);
         }
-        return new JeStore(directory, settings);
     }
 
     private Opened openFiles() {
@@ -122,7 +146,8 @@ public final class JeStore implements FlashStore {
     @Override
     public boolean delete(byte[] key, Handover handover) {
         boolean was = change("delete", handover,
-                (files, transaction) -> files.database.delete(transaction, new DatabaseEntry(key)) == OperationStatus.SUCCESS);
+                (files, transaction) -> files.database.delete(transaction,
+                        new DatabaseEntry(key)) == OperationStatus.SUCCESS);
         if (was) {
             count.decrementAndGet();
         }
@@ -258,9 +283,13 @@ public final class JeStore implements FlashStore {
         try {
             opened.database.close();
             opened.environment.close();
+        } catch (DiskLimitException full) {
+            // There is no room for a last checkpoint: the log is read a little longer when it is opened again.
+            opened.environment.isValid();
         } catch (DatabaseException | IllegalStateException failed) {
             throw translated("close", failed);
         } finally {
+            IN_USE.remove(directory);
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }

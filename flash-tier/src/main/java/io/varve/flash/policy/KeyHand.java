@@ -5,12 +5,20 @@ package io.varve.flash.policy;
  * before it stopped: the hand of a clock (TBF, section II). Behind the last key comes the first. Confined to the search.
  */
 public interface KeyHand {
-    /** Moves on. @return false if nothing is cached, or if this search has looked at as many keys as it may */
+    /**
+     * Moves on.
+     *
+     * @return false if nothing is cached, or if this search has looked at as many keys as it may
+     */
     boolean next();
 
     /** Where it stands, after {@link #next} said true: a key's hash. */
     long key();
 
-    /** Goes on somewhere else. @param random where: any number, drawn anew each time */
+    /**
+     * Goes on somewhere else.
+     *
+     * @param random where: any number, drawn anew each time
+     */
     void jump(long random);
 }

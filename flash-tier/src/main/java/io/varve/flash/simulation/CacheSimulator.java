@@ -28,9 +28,8 @@ public final class CacheSimulator {
      *
      * @param keysTraversed that the searches looked at
      * @param poorVictims   searches that had to take a key that should have stayed
-     * @param searches      how many looked at so many keys in the store's order, {@link #LONGEST_COUNTED} or more at the last
      */
-    public record Figures(long requests, long hits, long evictions, long keysTraversed, long poorVictims, long[] searches) {
+    public record Figures(long requests, long hits, long evictions, long keysTraversed, long poorVictims) {
         /** 0 to 1; 0 if nothing was asked for. */
         public double hitRatio() {
             return requests == 0 ? 0 : (double) hits / requests;
@@ -105,7 +104,12 @@ public final class CacheSimulator {
 
     public Figures figures() {
         return new Figures(requests, hits, evictions, policy.keysTraversed() - traversedBefore,
-                policy.poorVictims() - poorBefore, searches.clone());
+                policy.poorVictims() - poorBefore);
+    }
+
+    /** How many searches looked at so many keys in the store's order; {@link #LONGEST_COUNTED} stands for so many and more. */
+    public long searches(int steps) {
+        return searches[steps];
     }
 
     /** Keys that are cached. */

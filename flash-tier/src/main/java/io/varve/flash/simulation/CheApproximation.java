@@ -57,17 +57,17 @@ public final class CheApproximation {
             }
         }
         double hits = 0;
-        for (int i = 0; i < popularity.keys().length; i++) {
-            double p = popularity.probabilities()[i];
-            hits += popularity.keys()[i] * p * occupancy.of(p * high);
+        for (int kind = 0; kind < popularity.kinds(); kind++) {
+            double p = popularity.probability(kind);
+            hits += popularity.keys(kind) * p * occupancy.of(p * high);
         }
         return hits;
     }
 
     private static double occupied(Popularity popularity, double time, Occupancy occupancy) {
         double sum = 0;
-        for (int i = 0; i < popularity.keys().length; i++) {
-            sum += popularity.keys()[i] * occupancy.of(popularity.probabilities()[i] * time);
+        for (int kind = 0; kind < popularity.kinds(); kind++) {
+            sum += popularity.keys(kind) * occupancy.of(popularity.probability(kind) * time);
         }
         return sum;
     }

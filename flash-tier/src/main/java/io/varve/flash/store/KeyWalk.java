@@ -6,7 +6,11 @@ package io.varve.flash.store;
  * thread at a time.
  */
 public interface KeyWalk {
-    /** Moves on. @return false at the end; the next call begins anew */
+    /**
+     * Moves on.
+     *
+     * @return false at the end; the next call begins anew
+     */
     boolean next();
 
     /** The key where it stands. */

@@ -1,5 +1,7 @@
 package io.varve.flash.store;
 
+import org.jspecify.annotations.Nullable;
+
 /** A store that could not do what it was asked: its files, its device, or it was closed. */
 public final class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -18,7 +20,8 @@ public final class StoreException extends RuntimeException {
 
     private final transient Kind kind;
 
-    public StoreException(Kind kind, String message, Throwable cause) {
+    /** @param cause what the store's library said; null if it was not asked */
+    public StoreException(Kind kind, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.kind = kind;
     }

@@ -102,7 +102,8 @@ class JeStoreTest {
         while (walk.next()) {
             met++;
         }
-        assertThat(met).as("those that were there all the time, and at the most what was read ahead").isBetween(249, 249 + 16);
+        assertThat(met).as("those that were there all the time, and at the most what was read ahead").isBetween(249,
+                249 + 16);
     }
 
     @Test

@@ -9,10 +9,12 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -97,7 +99,7 @@ class IndexedPolicyTest {
 
         @Override
         public void removed(long key) {
-            int place = places.remove(key);
+            int place = Objects.requireNonNull(places.remove(key));
             keys.remove(place);
             taken.remove(place);
             used.remove(key);
@@ -113,7 +115,7 @@ class IndexedPolicyTest {
                     continue;
                 }
                 hand = place + 1;
-                long key = keys.get(place);
+                long key = Objects.requireNonNull(keys.get(place));
                 if (!used.remove(key)) {
                     removed(key);
                     return key;
@@ -127,7 +129,7 @@ class IndexedPolicyTest {
         private final List<Long> arrivals = new ArrayList<>();
         private final Set<Long> visited = new LinkedHashSet<>();
         /** The key under the hand; null at the tail. */
-        private Long hand;
+        private @Nullable Long hand;
 
         @Override
         public void hit(long key) {
@@ -139,7 +141,7 @@ class IndexedPolicyTest {
             arrivals.add(key);
         }
 
-        private Long behind(int at) {
+        private @Nullable Long behind(int at) {
             return at + 1 < arrivals.size() ? arrivals.get(at + 1) : null;
         }
 
@@ -200,7 +202,7 @@ class IndexedPolicyTest {
             while (true) {
                 boolean fromSmall = small.size() >= CAPACITY / 10 || main.isEmpty();
                 long key = first(fromSmall ? small : main);
-                int used = uses.get(key);
+                int used = Objects.requireNonNull(uses.get(key));
                 if (used > (fromSmall ? 1 : 0)) {
                     uses.put(key, fromSmall ? 0 : used - 1);
                     main.add(key);
@@ -232,7 +234,7 @@ class IndexedPolicyTest {
     @ParameterizedTest
     @EnumSource(names = {"LRU", "CLOCK", "CLOCK_MARKED", "SIEVE", "S3_FIFO"})
     void takesTheVictimsThatTheModelTakes(Policies kind) {
-        SplittableRandom random = new SplittableRandom(1 + kind.ordinal());
+        SplittableRandom random = new SplittableRandom(kind.name().hashCode());
         ReplacementPolicy policy = kind.create(Arena.ofAuto(), CAPACITY, random.split());
         Model model = model(kind);
         Set<Long> cached = new LinkedHashSet<>();

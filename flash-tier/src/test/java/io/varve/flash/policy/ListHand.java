@@ -46,6 +46,6 @@ final class ListHand implements KeyHand {
 
     @Override
     public void jump(long random) {
-        at = (int) Long.remainderUnsigned(random, keys.size()) - 1;
+        at = keys.isEmpty() ? -1 : (int) Long.remainderUnsigned(random, keys.size()) - 1;
     }
 }

@@ -114,7 +114,7 @@ class TbfPolicyTest {
         Set<Long> previous = new HashSet<>();
         int chosen = 0;
         for (int i = 0; i < 50_000; i++) {
-            long key = mixed(random.nextInt(capacity * 3) * random.nextInt(3));
+            long key = mixed((long) random.nextInt(capacity * 3) * random.nextInt(3));
             if (cached.contains(key)) {
                 policy.hit(key);
                 current.add(key);

@@ -40,16 +40,9 @@ class CheApproximationTest {
         Arrays.fill(single, 0, 50, 0.01);
         Arrays.fill(single, 50, 550, 0.001);
         assertThat(kinds.count()).isEqualTo(550);
-        assertThat(CheApproximation.lru(kinds, 60)).isCloseTo(CheApproximation.lru(Popularity.of(single), 60), within(1e-9));
+        assertThat(CheApproximation.lru(kinds, 60)).isCloseTo(CheApproximation.lru(Popularity.of(single), 60),
+                within(1e-9));
         assertThat(CheApproximation.random(Popularity.uniform(1000), 10)).isCloseTo(0.01, within(1e-9));
-    }
-
-    @Test
-    void ofTwoKeysTheOneThatIsAskedForMoreIsCachedMore() {
-        // One place, random replacement: the place holds the key that was asked for last.
-        double p = 0.8;
-        double exact = p * p + (1 - p) * (1 - p);
-        assertThat(CheApproximation.random(Popularity.of(new double[] {p, 1 - p}), 1)).isCloseTo(exact, within(0.05));
     }
 
     @ParameterizedTest

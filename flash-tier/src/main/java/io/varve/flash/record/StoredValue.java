@@ -14,15 +14,31 @@ import java.util.zip.CRC32C;
  * </pre>
  * The checksum is that of the key on flash, of version and marks, and of the value: bytes that belong to another key are as
  * wrong as ones that a device has changed.
- *
- * @param dirty whether the value has not been written to the database behind the cache yet
  */
-public record Record(byte[] value, boolean dirty) {
+public final class StoredValue {
     private static final byte VERSION = 1;
     private static final int MARKS_OFFSET = 1;
     private static final int CHECKSUM_OFFSET = 3;
     private static final int HEAD_BYTES = CHECKSUM_OFFSET + Integer.BYTES;
     private static final byte DIRTY = 1;
+
+    private final byte[] value;
+    private final boolean dirty;
+
+    /** @param dirty whether the value has not been written to the database behind the cache yet */
+    public StoredValue(byte[] value, boolean dirty) {
+        this.value = value;
+        this.dirty = dirty;
+    }
+
+    public byte[] value() {
+        return value;
+    }
+
+    /** Whether the value has not been written to the database behind the cache yet. */
+    public boolean dirty() {
+        return dirty;
+    }
 
     /** The bytes to store under the key. */
     public byte[] encode(byte[] recordKey) {
@@ -32,13 +48,13 @@ public record Record(byte[] value, boolean dirty) {
         return bytes.array();
     }
 
-    /** The record in bytes that were stored under the key; empty if they are not what was stored. */
-    public static Optional<Record> decode(byte[] recordKey, byte[] bytes) {
+    /** The value in bytes that were stored under the key; empty if they are not what was stored. */
+    public static Optional<StoredValue> decode(byte[] recordKey, byte[] bytes) {
         if (bytes.length < HEAD_BYTES || bytes[0] != VERSION
                 || ByteBuffer.wrap(bytes).getInt(CHECKSUM_OFFSET) != checksum(recordKey, bytes)) {
             return Optional.empty();
         }
-        return Optional.of(new Record(Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length),
+        return Optional.of(new StoredValue(Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length),
                 (bytes[MARKS_OFFSET] & DIRTY) != 0));
     }
 

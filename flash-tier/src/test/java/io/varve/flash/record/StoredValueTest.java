@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Bytes on flash, there and back. Confined to the test's thread. */
-class RecordTest {
+class StoredValueTest {
     private static final byte[] KEY = RecordKey.of("key".getBytes(StandardCharsets.UTF_8));
 
     @Test
@@ -20,7 +20,7 @@ class RecordTest {
             byte[] value = new byte[length];
             random.nextBytes(value);
             for (boolean dirty : new boolean[] {true, false}) {
-                Record decoded = Record.decode(KEY, new Record(value, dirty).encode(KEY)).orElseThrow();
+                StoredValue decoded = StoredValue.decode(KEY, new StoredValue(value, dirty).encode(KEY)).orElseThrow();
                 assertThat(decoded.value()).isEqualTo(value);
                 assertThat(decoded.dirty()).isEqualTo(dirty);
             }
@@ -29,21 +29,21 @@ class RecordTest {
 
     @Test
     void everyChangedBitIsSeen() {
-        byte[] bytes = new Record(new byte[] {1, 2, 3, 4, 5}, false).encode(KEY);
+        byte[] bytes = new StoredValue(new byte[] {1, 2, 3, 4, 5}, false).encode(KEY);
         for (int bit = 0; bit < bytes.length * Byte.SIZE; bit++) {
             byte[] changed = bytes.clone();
             changed[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
-            assertThat(Record.decode(KEY, changed)).as("bit %d", bit).isEmpty();
+            assertThat(StoredValue.decode(KEY, changed)).as("bit %d", bit).isEmpty();
         }
     }
 
     @Test
     void whatIsCutOffOrAnothersIsSeen() {
-        byte[] bytes = new Record(new byte[] {1, 2, 3}, true).encode(KEY);
+        byte[] bytes = new StoredValue(new byte[] {1, 2, 3}, true).encode(KEY);
         for (int length = 0; length < bytes.length; length++) {
-            assertThat(Record.decode(KEY, Arrays.copyOf(bytes, length))).isEmpty();
+            assertThat(StoredValue.decode(KEY, Arrays.copyOf(bytes, length))).isEmpty();
         }
-        assertThat(Record.decode(RecordKey.of("other".getBytes(StandardCharsets.UTF_8)), bytes)).isEmpty();
+        assertThat(StoredValue.decode(RecordKey.of("other".getBytes(StandardCharsets.UTF_8)), bytes)).isEmpty();
     }
 
     /** The hash is in files: it must be the same for ever. */
