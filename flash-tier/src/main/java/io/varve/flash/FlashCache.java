@@ -74,6 +74,9 @@ public final class FlashCache implements AutoCloseable {
         hand = new Hand(flash.walk());
         finder = flash.walk();
         KeyWalk walk = flash.walk();
+        while (!policy.caches() && walk.next()) {
+            drop(walk.key());
+        }
         while (policy.caches() && walk.next()) {
             long hash = RecordKey.hashOf(walk.key());
             policy.inserted(hash);
@@ -178,7 +181,16 @@ public final class FlashCache implements AutoCloseable {
         lock.lock();
         try {
             boolean was = disk.delete(key, handover);
-            return policy.caches() && forget(recordKey, hash) || was;
+            if (!policy.caches()) {
+                return was;
+            }
+            try {
+                return forget(recordKey, hash) || was;
+            } catch (StoreException failed) {
+                // Flash may still have it: it is not to answer with it.
+                stale.add(hash);
+                throw failed;
+            }
         } finally {
             lock.unlock();
         }
@@ -294,16 +306,15 @@ public final class FlashCache implements AutoCloseable {
     }
 
     private boolean drop(byte[] recordKey) {
-        if (settings.writeBack()) {
-            byte[] bytes = flash.get(recordKey);
-            Optional<StoredValue> record = bytes == null ? Optional.empty() : StoredValue.decode(recordKey, bytes);
-            if (bytes != null && record.isEmpty()) {
-                corrupt.increment();
-            }
-            if (record.isPresent() && record.get().dirty()) {
-                disk.put(RecordKey.keyOf(recordKey), record.get().value(), handover);
-                writtenBack.increment();
-            }
+        // With write-through too: what is on flash may be from a time of write-back, and nowhere else.
+        byte[] bytes = flash.get(recordKey);
+        Optional<StoredValue> record = bytes == null ? Optional.empty() : StoredValue.decode(recordKey, bytes);
+        if (bytes != null && record.isEmpty()) {
+            corrupt.increment();
+        }
+        if (record.isPresent() && record.get().dirty()) {
+            disk.put(RecordKey.keyOf(recordKey), record.get().value(), handover);
+            writtenBack.increment();
         }
         // If this is lost the record is there again, with a value that the disk has too.
         return flash.delete(recordKey, Handover.BUFFERED);

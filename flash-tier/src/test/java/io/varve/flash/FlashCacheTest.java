@@ -85,6 +85,34 @@ class FlashCacheTest {
         assertThat(read("b")).isEqualTo("back");
     }
 
+    /** What only flash has outlives another mode, another size and no policy at all. */
+    @Test
+    void whatIsDirtyIsWrittenBackWhateverTheModeIsThen() {
+        settings = settings.withWriteBack(true);
+        cache = open(Policies.LRU);
+        for (int i = 0; i < ITEMS; i++) {
+            write("k" + i, "v" + i);
+        }
+        settings = FlashCacheSettings.of(ITEMS / 2);
+        cache = open(Policies.TBF);
+        for (int i = 0; i < ITEMS; i++) {
+            assertThat(read("k" + i)).isEqualTo("v" + i);
+        }
+        cache = open(Policies.NONE);
+        for (int i = 0; i < ITEMS; i++) {
+            assertThat(read("k" + i)).isEqualTo("v" + i);
+            assertThat(text(disk.get(bytes("k" + i)))).isEqualTo("v" + i);
+        }
+    }
+
+    @Test
+    void aDeleteThatFlashRefusesBringsNothingBack() {
+        write("k", "v");
+        flash.refuse(call -> call.equals("delete"));
+        assertThatThrownBy(() -> cache.delete(bytes("k"))).isInstanceOf(StoreException.class);
+        assertThat(read("k")).isNull();
+    }
+
     @Test
     void aWrongChecksumIsAMiss() {
         write("k", "value");

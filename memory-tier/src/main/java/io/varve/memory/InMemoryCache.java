@@ -189,9 +189,6 @@ final class InMemoryCache implements Cache {
 
     @Override
     public void flush(int database) {
-        if (size(database) == 0) {
-            return;
-        }
         while (!underAllLocks(() -> context.databases().detach(database))) {
             // More flushes in flight than physical databases: this one helps to finish the others.
             reclaimer.reclaimSlice();
@@ -201,7 +198,9 @@ final class InMemoryCache implements Cache {
     @Override
     public void flushAll() {
         for (int i = 0; i < config.databases(); i++) {
-            flush(i);
+            if (size(i) > 0) {
+                flush(i);
+            }
         }
     }
 

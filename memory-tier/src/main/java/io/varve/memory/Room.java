@@ -65,8 +65,8 @@ final class Room {
         if (leftBytes() < wanted && !makeRoom(wanted) && leftBytes() < bytes) {
             return false;
         }
-        uncharge(wanted - bytes + (bytes >= context.largeThresholdBytes() ? bytes : 0));
         makeRoomForTable();
+        uncharge(wanted - bytes + (bytes >= context.largeThresholdBytes() ? bytes : 0));
         return true;
     }
 

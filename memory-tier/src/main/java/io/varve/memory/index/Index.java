@@ -33,6 +33,9 @@ public final class Index {
     private final KeyVerifier verifier;
     private final TagScanner scanner;
     private final Regions regions;
+    /** Nobody is evicted for a table that would take more than this part of all memory. */
+    private static final int MOST_PART_FOR_TABLE = 4;
+
     private final MemoryBudget budget;
     private final double growLoad;
 
@@ -499,13 +502,15 @@ public final class Index {
         boolean grows = buckets > current.buckets();
         IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad, asked(buckets));
         if (opened == null) {
-            crowded |= grows && current.isCrowded();
+            boolean fits = buckets << IndexBucketLayout.BUCKET_SHIFT <= budget.limitBytes() / MOST_PART_FOR_TABLE;
+            crowded |= grows && fits && current.isCrowded();
             if (!grows || crowded) {
                 refused(buckets << IndexBucketLayout.BUCKET_SHIFT, grows ? budget.reserveBytes() : 0);
             }
             return false;
         }
         crowded = false;
+        refusedBytes = 0;
         rehashAt = 0;
         target = opened;
         return true;
@@ -517,7 +522,12 @@ public final class Index {
      * when it is crowded it asks for the room, and doubles then although it is less full.
      */
     private boolean growDue() {
-        return current.growDue() || crowded && current.isWorthDoubling();
+        if (crowded && !current.isWorthDoubling()) {
+            // So many have gone meanwhile that it is crowded no more, and nobody need go for it.
+            crowded = false;
+            refusedBytes = 0;
+        }
+        return current.growDue() || crowded;
     }
 
     /** A larger table can wait, until there is room for it beside the reserve that writers count on. */
