@@ -197,11 +197,34 @@ final class InMemoryCache implements Cache {
 
     @Override
     public void flushAll() {
-        for (int i = 0; i < config.databases(); i++) {
-            if (size(i) > 0) {
-                flush(i);
+        int[] next = {0};
+        while (!underAllLocks(() -> detachFrom(next))) {
+            reclaimer.reclaimSlice();
+        }
+    }
+
+    /**
+     * Detaches the databases that hold anything, beginning with number {@code next}, which counts on. Under the locks of all
+     * shards: a key that is being moved to another database or another shard is in one of them.
+     *
+     * @return whether all are detached; if not, no physical database was left to take the place of {@code next}
+     */
+    private boolean detachFrom(int[] next) {
+        for (; next[0] < config.databases(); next[0]++) {
+            if (holdsAny(next[0]) && !context.databases().detach(next[0])) {
+                return false;
             }
         }
+        return true;
+    }
+
+    private boolean holdsAny(int database) {
+        for (Shard shard : shards) {
+            if (shard.size(database) > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

@@ -7,7 +7,7 @@ import io.varve.memory.shard.ShardContext;
 
 /**
  * Whether there is room under maxmemory for what a command may write, and how it is made. Many threads: it holds no
- * state but a counter, and works on one shard's lock at a time.
+ * state but counters, and works on one shard's lock at a time.
  *
  * <p>A write never makes room while it holds locks: nothing may move then. So the room is made before, with some in
  * reserve: one segment for each shard (any write may need a fresh head) and a few for the cleaner to move to. What is
@@ -28,11 +28,16 @@ final class Room {
     private static final int AHEAD_PART = 64;
     /** What was refused may be a table that is out of proportion: at most this part of maxmemory is freed for it. */
     private static final int MOST_PART_FOR_REFUSED = 4;
+    /** How long nobody tries to make room for a table where nothing may go: each try would cost a write a slice. */
+    private static final int QUIET_MILLIS = 100;
 
     private final ShardContext context;
     private final Shard[] shards;
     private final Reclaimer reclaimer;
     private final AtomicInteger turn = new AtomicInteger();
+    /** How many turns in a row gained nothing for a table, and until when nobody tries after one in each shard. */
+    private final AtomicInteger fruitlessTurns = new AtomicInteger();
+    private volatile long quietUntilMillis;
 
     Room(ShardContext context, Shard[] shards, Reclaimer reclaimer) {
         this.context = context;
@@ -91,10 +96,20 @@ final class Room {
         if (leftBytes() + reserveBytes() >= wanted && context.pool().giveBack(GIVEN_BACK_AT_ONCE_BYTES) > 0) {
             return true;
         }
-        if (gain(context.ticker().wallMillis())) {
+        long now = context.ticker().wallMillis();
+        if (now < quietUntilMillis) {
+            return false;
+        }
+        if (gain(now)) {
+            fruitlessTurns.set(0);
             return true;
         }
-        // Nothing goes: the index is to ask again before anybody else tries.
+        if (fruitlessTurns.incrementAndGet() < shards.length) {
+            return true;
+        }
+        // Nothing goes in any shard: the index is to ask again, and nobody tries meanwhile.
+        fruitlessTurns.set(0);
+        quietUntilMillis = now + QUIET_MILLIS;
         context.deferredBytes().compareAndSet(deferred, 0);
         return false;
     }

@@ -32,6 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class CacheConcurrencyTest {
     private static final int THREADS = 3;
+    /** Names in several shards. */
+    private static final int PLACES = 8;
     private static final int OPERATIONS = Integer.getInteger("varve.concurrency.operations", 30_000);
 
     private static CacheConfig config(EvictionPolicy policy, long maxMemoryBytes) {
@@ -159,6 +161,70 @@ final class CacheConcurrencyTest {
                 buffers.set(key, new byte[10], Item.NEVER);
                 cache.flush(0);
                 assertThat(cache.size(0)).isZero();
+            }
+        }
+    }
+
+    /** A key that was there all the time is flushed, wherever it is just being moved to. */
+    @Test
+    void flushAllMissesNoKeyThatMoves() throws Exception {
+        try (Cache cache = Cache.open(config(EvictionPolicy.NOEVICTION, 32 << 20))) {
+            AtomicBoolean over = new AtomicBoolean();
+            runBesideMaintenance(cache, List.of(() -> {
+                try {
+                    flushWhatMoves(cache);
+                } finally {
+                    over.set(true);
+                }
+                return null;
+            }, () -> {
+                move(cache, over);
+                return null;
+            }));
+            assertThat(cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    private static void flushWhatMoves(Cache cache) {
+        try (Buffers buffers = new Buffers(cache)) {
+            ShardSet shards = new ShardSet(cache.shardCount());
+            for (int place = 0; place < PLACES; place++) {
+                shards.add(buffers.bind("place " + place).shard());
+            }
+            for (int round = 0; round < OPERATIONS / 3; round++) {
+                buffers.set(buffers.bind("place 0"), new byte[] {1}, Item.NEVER);
+                cache.flushAll();
+                buffers.session.lock(shards);
+                try {
+                    for (int place = 0; place < PLACES; place++) {
+                        assertThat(buffers.session.find(buffers.bind("place " + place), buffers.item))
+                                .as("place %s after flush %s", place, round).isFalse();
+                    }
+                } finally {
+                    buffers.session.unlock(shards);
+                }
+            }
+        }
+    }
+
+    /** Renames the key from place to place; makes none. */
+    private static void move(Cache cache, AtomicBoolean over) {
+        try (Buffers from = new Buffers(cache); Buffers to = new Buffers(cache)) {
+            ShardSet shards = new ShardSet(cache.shardCount());
+            for (int place = 0; !over.get(); place = (place + 1) % PLACES) {
+                Key here = from.bind("place " + place);
+                Key there = to.bind("place " + (place + 1) % PLACES);
+                shards.clear();
+                shards.add(here.shard());
+                shards.add(there.shard());
+                from.session.lock(shards);
+                try {
+                    if (from.session.delete(here)) {
+                        to.putByte(there, (byte) 1);
+                    }
+                } finally {
+                    from.session.unlock(shards);
+                }
             }
         }
     }

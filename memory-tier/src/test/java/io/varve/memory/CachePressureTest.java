@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.Ticker;
 import io.varve.memory.item.ValueRun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -162,6 +163,42 @@ final class CachePressureTest {
                 }
             }
             assertThat(fixture.cache.stats().bytesMoved()).isLessThan(40L * MIB);
+        }
+    }
+
+    /** A crowded index asks for a larger table at each insert: where nothing may go for it, not each write tries in vain. */
+    @Test
+    void noWriteTriesInVainToMakeRoomForATable() {
+        CountingTicker counting = new CountingTicker();
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(16 * MIB).withShards(2).withSegmentSizeBytes(32 << 10).withHeads(2)
+                        .withEvictionPolicy(EvictionPolicy.VOLATILE_LRU).withHashSeed(7).withTicker(counting)))) {
+            int i = 0;
+            long most = 0;
+            long before = 0;
+            while (fixture.cache.admit(10 + OVERHEAD)) {
+                fixture.set(0, key(i), new byte[10], Item.NEVER);
+                if (++i % 1000 == 0) {
+                    most = Math.max(most, counting.readings - before);
+                    before = counting.readings;
+                }
+            }
+            assertThat(most).as("slices that 1000 writes spent").isLessThan(50);
+        }
+    }
+
+    /** Counts how often work looks whether its slice is over. Confined to the test's thread. */
+    private static final class CountingTicker implements Ticker {
+        private long readings;
+
+        @Override
+        public long wallMillis() {
+            return 1_700_000_000_000L;
+        }
+
+        @Override
+        public long nanoTime() {
+            return ++readings;
         }
     }
 

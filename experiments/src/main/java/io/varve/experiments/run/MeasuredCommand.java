@@ -13,6 +13,8 @@ import java.util.List;
 record MeasuredCommand(String name, List<String> command, boolean reads) {
     private static final String KEY = "key:" + SequentialLoad.PLACE;
     private static final int FIELDS = 10;
+    /** What {@code EX 60} takes on the wire: two bulks of two bytes, and six around each. */
+    private static final int EX_BYTES = 16;
 
     /** @param valueBytes of the string, or of the whole record */
     static MeasuredCommand of(String name, int valueBytes) {
@@ -21,10 +23,11 @@ record MeasuredCommand(String name, List<String> command, boolean reads) {
             case "SET" -> new MeasuredCommand(name, List.of("SET", KEY, value), false);
             case "GET" -> new MeasuredCommand(name, List.of("GET", KEY), true);
             case "SET-EX" -> new MeasuredCommand(name, List.of("SET", KEY, value, "EX", "60"), false);
+            case "SET-AS-LONG" -> new MeasuredCommand(name, List.of("SET", KEY, value + "x".repeat(EX_BYTES)), false);
             case "HSET" -> new MeasuredCommand(name, hset(valueBytes / FIELDS), false);
             case "HGETALL" -> new MeasuredCommand(name, List.of("HGETALL", KEY), true);
             default -> throw new IllegalArgumentException("test '" + name
-                    + "': allowed are SET, GET, SET-EX, HSET, HGETALL");
+                    + "': allowed are SET, GET, SET-EX, SET-AS-LONG, HSET, HGETALL");
         };
     }
 

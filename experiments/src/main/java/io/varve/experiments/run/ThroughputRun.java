@@ -245,12 +245,8 @@ final class ThroughputRun {
         String ours = context.run.configuration();
         for (Point point : points) {
             if (point.test().name().equals("SET-EX")) {
-                List<Double> ratios = Cell.ratios(of("SET-EX", point.pipeline(), ours),
-                        of("SET", point.pipeline(), ours));
-                if (!ratios.isEmpty()) {
-                    context.checks.add(Check.atMost("SET-EX over SET, pipeline " + point.pipeline()
-                            + ": CPU per operation", Middle.of(ratios).median(), MAX_SET_EX_OVER_SET));
-                }
+                compareSetEx("SET", point.pipeline(), ours);
+                compareSetEx("SET-AS-LONG", point.pipeline(), ours);
             }
         }
         if (unbatched != null) {
@@ -262,6 +258,14 @@ final class ThroughputRun {
                             + point.pipeline(), Middle.of(ratios).median());
                 }
             }
+        }
+    }
+
+    private void compareSetEx(String with, int pipeline, String ours) {
+        List<Double> ratios = Cell.ratios(of("SET-EX", pipeline, ours), of(with, pipeline, ours));
+        if (!ratios.isEmpty()) {
+            context.checks.add(Check.atMost("SET-EX over " + with + ", pipeline " + pipeline + ": CPU per operation",
+                    Middle.of(ratios).median(), MAX_SET_EX_OVER_SET));
         }
     }
 

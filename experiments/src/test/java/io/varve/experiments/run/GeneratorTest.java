@@ -62,6 +62,16 @@ final class GeneratorTest {
     }
 
     @Test
+    void aSetAsLongAsOneWithExTakesAsManyBytes() {
+        assertThat(encodedBytes("SET-AS-LONG")).isEqualTo(encodedBytes("SET-EX"));
+        assertThat(encodedBytes("SET")).isLessThan(encodedBytes("SET-EX"));
+    }
+
+    private static int encodedBytes(String test) {
+        return new SequentialLoad(MeasuredCommand.of(test, 16).command()).encoded(42).length;
+    }
+
+    @Test
     void theRecordOfAHashHasTenFieldsOfItsBytesTogether() {
         List<String> words = MeasuredCommand.of("HSET", 1000).command();
         assertThat(words).hasSize(2 + 2 * 10);
