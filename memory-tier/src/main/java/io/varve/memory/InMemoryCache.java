@@ -197,22 +197,28 @@ final class InMemoryCache implements Cache {
 
     @Override
     public void flushAll() {
-        int[] next = {0};
-        while (!underAllLocks(() -> detachFrom(next))) {
+        while (!underAllLocks(this::detachAll)) {
             reclaimer.reclaimSlice();
         }
     }
 
     /**
-     * Detaches the databases that hold anything, beginning with number {@code next}, which counts on. Under the locks of all
-     * shards: a key that is being moved to another database or another shard is in one of them.
+     * Detaches all databases that hold anything, or none. Under the locks of all shards: a key that is being moved to another
+     * database or another shard is in one of them.
      *
-     * @return whether all are detached; if not, no physical database was left to take the place of {@code next}
+     * @return false if too few physical databases are free to take their places
      */
-    private boolean detachFrom(int[] next) {
-        for (; next[0] < config.databases(); next[0]++) {
-            if (holdsAny(next[0]) && !context.databases().detach(next[0])) {
-                return false;
+    private boolean detachAll() {
+        int full = 0;
+        for (int i = 0; i < config.databases(); i++) {
+            full += holdsAny(i) ? 1 : 0;
+        }
+        if (context.databases().free() < full) {
+            return false;
+        }
+        for (int i = 0; i < config.databases(); i++) {
+            if (holdsAny(i)) {
+                context.databases().detach(i);
             }
         }
         return true;

@@ -162,6 +162,7 @@ final class Room {
      * @return false if a whole round over the shards gained nothing
      */
     private boolean makeRoom(long wanted) {
+        context.regions().discardRetired();
         while (leftBytes() < wanted && reclaimer.reclaimSlice()) {
             // Each slice is work done: there is an end to it.
             Thread.onSpinWait();

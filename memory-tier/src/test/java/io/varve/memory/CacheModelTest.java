@@ -290,7 +290,7 @@ final class CacheModelTest {
             fixture.putRun(name.database, key, run, expireAt);
             model.put(name, new Value(value, expireAt));
         } catch (CacheFullException full) {
-            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+            assertThat(full.bytes()).isNotNegative();
         }
         if (hold) {
             switch (random.nextInt(4)) {
@@ -325,7 +325,7 @@ final class CacheModelTest {
             model.put(name, new Value(value, expireAt));
         } catch (CacheFullException full) {
             // Refused: the key is as it was, which the next look at it proves.
-            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+            assertThat(full.bytes()).isNotNegative();
         }
     }
 
@@ -342,7 +342,7 @@ final class CacheModelTest {
             }
             assertThat(there).as(where).isEqualTo(model.containsKey(name));
         } catch (CacheFullException full) {
-            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+            assertThat(full.bytes()).isNotNegative();
         }
     }
 
@@ -363,7 +363,7 @@ final class CacheModelTest {
                 model.put(name, new Value(grown, old.expireAtMillis));
             }
         } catch (CacheFullException full) {
-            assertThat(full).isSameAs(CacheFullException.INSTANCE);
+            assertThat(full.bytes()).isNotNegative();
         }
     }
 

@@ -84,6 +84,25 @@ class FlushTest {
         }
     }
 
+    /** There are as many spare databases as databases: the second flush of all waits until enough are reclaimed. */
+    @Test
+    void allDatabasesAreFlushedTogether() {
+        try (CacheFixture fixture = open()) {
+            int databases = fixture.cache.databaseCount();
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < databases; i++) {
+                    fill(fixture, i, 50);
+                }
+                fixture.cache.flushAll();
+                for (int i = 0; i < databases; i++) {
+                    assertThat(fixture.cache.size(i)).isZero();
+                }
+            }
+            reclaim(fixture, 0, false);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
     @Test
     void memoryComesBackAsTheItemsGo() {
         try (CacheFixture fixture = open()) {

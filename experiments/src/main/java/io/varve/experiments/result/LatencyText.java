@@ -15,6 +15,8 @@ public final class LatencyText {
     public static final String CORE_GAP = "machine_longest_gap_ms";
     public static final String START = "start_seconds";
     public static final String HICCUP = "longest_hiccup_ms";
+    /** Of a process that does nothing, on the same core at the same time. */
+    public static final String IDLE_HICCUP = "idle_longest_hiccup_ms";
     public static final String JVM_PAUSE = "jvm_longest_pause_ms";
     public static final String EXPIRED = "keys_expired";
     public static final String EVICTED = "keys_evicted";
@@ -33,17 +35,19 @@ public final class LatencyText {
 
     static String table(List<RunRecord> runs) {
         StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
-                "%n%-9s %-10s %7s %7s %8s %8s %9s %10s %9s %8s %8s %8s %8s %10s %9s %9s%n", "workload", "server",
+                "%n%-9s %-10s %7s %7s %8s %8s %9s %10s %9s %8s %8s %8s %8s %8s %10s %9s %9s%n", "workload", "server",
                 "p50 us",
-                "p99", "p99.9", "p99.99", "max", "med. p99.9", "all p99.9", "hiccup", "JVM ms", "gap ms", "start s",
+                "p99", "p99.9", "p99.99", "max", "med. p99.9", "all p99.9", "hiccup", "idle ms", "JVM ms", "gap ms",
+                "start s",
                 "CPU us/op", "expired",
                 "evicted"));
         for (RunRecord run : runs) {
             text.append(String.format(Locale.ROOT,
-                    "%-9s %-10s %7s %7s %8s %8s %9s %10s %9s %8s %8s %8s %8s %10s %9s %9s",
+                    "%-9s %-10s %7s %7s %8s %8s %9s %10s %9s %8s %8s %8s %8s %8s %10s %9s %9s",
                     run.run().workload(), run.run().configuration(), whole(run, P50), whole(run, P99),
                     whole(run, P999), whole(run, P9999), whole(run, MAX), whole(run, MEDIAN_P999), whole(run, ALL_P999),
-                    format("%.2f", run.number(HICCUP)), format("%.2f", run.number(JVM_PAUSE)),
+                    format("%.2f", run.number(HICCUP)), format("%.2f", run.number(IDLE_HICCUP)),
+                    format("%.2f", run.number(JVM_PAUSE)),
                     format("%.2f", run.number(CORE_GAP)),
                     format("%.2f", run.number(START)), format("%.2f", run.number(Measured.CPU_PER_OPERATION)),
                     whole(run, EXPIRED), whole(run, EVICTED)));

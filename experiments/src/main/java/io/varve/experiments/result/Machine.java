@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The machine that measured: the paper's Table 1 for ours. Stateless. */
+/** The machine that measured, and the commit that was measured: the paper's Table 1 for ours. Stateless. */
 public final class Machine {
     private Machine() {}
 
@@ -23,6 +23,7 @@ public final class Machine {
         if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
             machine.put("memory_mib", String.valueOf(system.getTotalMemorySize() >> 20));
         }
+        machine.put("varve", System.getProperty("varve.source", "unknown"));
         machine.put("jdk", System.getProperty("java.vm.name") + " " + Runtime.version());
         return machine;
     }

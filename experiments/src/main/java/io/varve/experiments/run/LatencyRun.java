@@ -88,9 +88,21 @@ final class LatencyRun {
         PacedSettings settings = new PacedSettings(context.target.host(), context.target.port(), load.connections(),
                 size.rate(), size.warmupSeconds(), size.seconds(), seed, keys, load.mix(), load.values(),
                 load.hashes(), load.fields(), load.ttls(), context.directory);
-        context.phase("requests", () -> new PacedProcess(context).run(settings, this::prepare));
+        context.phase("requests", () -> request(settings));
         if (!context.stop.isAsked() && !context.isFailed()) {
             conclude(System.currentTimeMillis());
+        }
+    }
+
+    private void request(PacedSettings settings) throws IOException {
+        try (IdleProcess idle = IdleProcess.start(context)) {
+            new PacedProcess(context).run(settings, () -> {
+                prepare();
+                idle.reset();
+            });
+            double[] hiccups = idle.end();
+            context.measured.put(LatencyText.IDLE_HICCUP, hiccups[0]);
+            context.measured.put("idle_hiccups_over_1_ms", hiccups[1]);
         }
     }
 

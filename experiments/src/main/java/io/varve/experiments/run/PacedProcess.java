@@ -97,7 +97,7 @@ final class PacedProcess {
         }
     }
 
-    private static List<String> command(Class<?> main) {
+    static List<String> command(Class<?> main) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(HEAP);

@@ -89,7 +89,7 @@ final class IndexIntegrity {
         }
         long byHome = 0;
         for (long home = 0; home < table.buckets(); home++) {
-            for (int node = overflow.firstOfHome(home); node != Overflow.NONE; node = overflow.nextOfHome(node, home)) {
+            for (int node = overflow.firstOfHome(home); node != Overflow.NONE; node = overflow.nextOfHome(node)) {
                 byHome++;
             }
         }

@@ -35,7 +35,7 @@ public record IndexShape(long buckets, long inHome, long inExtension, long inOve
 
     private static long entriesOf(long home, Overflow overflow) {
         long entries = 0;
-        for (int node = overflow.firstOfHome(home); node != Overflow.NONE; node = overflow.nextOfHome(node, home)) {
+        for (int node = overflow.firstOfHome(home); node != Overflow.NONE; node = overflow.nextOfHome(node)) {
             entries++;
         }
         return entries;

@@ -92,8 +92,7 @@ final class IndexTable {
     /** Gives all memory back. It stays mapped, so a stale read of a line is harmless. */
     void release() {
         overflow.release();
-        regions.retire(address, tableBytes());
-        budget.release(tableBytes());
+        regions.retire(address, tableBytes(), budget, tableBytes());
         used = 0;
     }
 
@@ -379,7 +378,7 @@ final class IndexTable {
         if (IndexBucketLayout.overflowed(bucket)) {
             int left = overflowLimit;
             for (int node = overflow.firstOfHome(home); node != Overflow.NONE
-                    && left-- > 0; node = overflow.nextOfHome(node, home)) {
+                    && left-- > 0; node = overflow.nextOfHome(node)) {
                 visitor.visit(overflow.location(node));
             }
         }

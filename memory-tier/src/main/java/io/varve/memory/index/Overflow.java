@@ -12,8 +12,16 @@ import io.varve.memory.offheap.Regions;
  * chosen by a second, independent hash of its key, so that the entries of one home bucket spread, and those whose first
  * hashes are equal too; there are about as many of these chains as nodes, and their number grows and shrinks by linear
  * hashing [1], one chain at a time. The other is its home bucket's, doubly linked, so that a scan, a rehash and a freed slot
- * find the entries of a home bucket without walking the others; of these chains there are as many from the start as a
- * table has home buckets that overflow by chance, several times over.
+ * find the entries of a home bucket without walking the others: the first of each home bucket leads it, and a head leads to a
+ * chain of such leaders. There are as many of these heads from the start as a table has home buckets that overflow by
+ * chance, several times over.
+ *
+ * <pre>
+ *   head --> leader of home 7 --------------> leader of home 99 --> none
+ *                | next   ^ previous              | next
+ *            node of 7 ---+                   node of 99 ...
+ *            node of 7 ... 100,000 more
+ * </pre>
  *
  * <p>So no operation is longer for the number of entries, and none asks for more memory than a slab: keys that somebody has
  * chosen may be as many as they like. It holds no memory until the first entry comes, and a few pages after the last.
@@ -117,12 +125,19 @@ final class Overflow {
 
     /** The first node of a home bucket, or {@link #NONE}. */
     int firstOfHome(long home) {
-        return count == 0 ? NONE : skipToHome(OverflowNodeLayout.link(homeHead(home)), home);
+        if (count == 0) {
+            return NONE;
+        }
+        int leader = OverflowNodeLayout.link(homeHead(home));
+        while (leader != NONE && home(address(leader)) != home) {
+            leader = OverflowNodeLayout.nextLeader(address(leader));
+        }
+        return leader;
     }
 
     /** The node of the same home bucket after {@code node}, or {@link #NONE}. */
-    int nextOfHome(int node, long home) {
-        return skipToHome(OverflowNodeLayout.homeNext(address(node)), home);
+    int nextOfHome(int node) {
+        return OverflowNodeLayout.homeNext(address(node));
     }
 
     /** Adds an entry, whose item is at the location already; false, and nothing changed, if memory is refused. */
@@ -130,13 +145,14 @@ final class Overflow {
         if (!hasRoom()) {
             return false;
         }
+        int leader = firstOfHome(IndexBucketLayout.home(hash, homeMask));
         int node = ++count;
         long address = address(node);
         OverflowNodeLayout.hash(address, hash);
         OverflowNodeLayout.location(address, location);
         OverflowNodeLayout.second(address, verifier.secondHashOf(location));
         linkToHash(node, address);
-        linkToHome(node, address);
+        linkToHome(node, address, leader);
         if (count > hashHeadCount) {
             splitChain();
         }
@@ -146,7 +162,7 @@ final class Overflow {
     void remove(int node) {
         long address = address(node);
         redirectHash(node, address, OverflowNodeLayout.hashNext(address));
-        unlinkFromHome(address);
+        unlinkFromHome(node, address);
         if (node != count) {
             moveLastTo(node, address);
         }
@@ -195,29 +211,29 @@ final class Overflow {
         return true;
     }
 
-    private int skipToHome(int from, long home) {
-        int node = from;
-        while (node != NONE && home(address(node)) != home) {
-            node = OverflowNodeLayout.homeNext(address(node));
-        }
-        return node;
-    }
-
     private void linkToHash(int node, long address) {
         long head = hashHead(OverflowNodeLayout.second(address));
         OverflowNodeLayout.hashNext(address, OverflowNodeLayout.link(head));
         OverflowNodeLayout.link(head, node);
     }
 
-    private void linkToHome(int node, long address) {
-        long head = homeHead(home(address));
-        int next = OverflowNodeLayout.link(head);
+    /** Behind the leader of its home bucket; or it leads, before all other leaders of the chain. */
+    private void linkToHome(int node, long address, int leader) {
+        if (leader == NONE) {
+            long head = homeHead(home(address));
+            OverflowNodeLayout.homeNext(address, NONE);
+            OverflowNodeLayout.nextLeader(address, OverflowNodeLayout.link(head));
+            OverflowNodeLayout.link(head, node);
+            return;
+        }
+        long leading = address(leader);
+        int next = OverflowNodeLayout.homeNext(leading);
         OverflowNodeLayout.homeNext(address, next);
-        OverflowNodeLayout.homePrevious(address, NONE);
+        OverflowNodeLayout.homePrevious(address, leader);
+        OverflowNodeLayout.homeNext(leading, node);
         if (next != NONE) {
             OverflowNodeLayout.homePrevious(address(next), node);
         }
-        OverflowNodeLayout.link(head, node);
     }
 
     /** What leads to a node in its hash chain leads elsewhere from now on. */
@@ -234,28 +250,48 @@ final class Overflow {
         OverflowNodeLayout.hashNext(address(at), to);
     }
 
-    private void unlinkFromHome(long address) {
-        int previous = OverflowNodeLayout.homePrevious(address);
+    private void unlinkFromHome(int node, long address) {
         int next = OverflowNodeLayout.homeNext(address);
-        redirectHome(address, previous, next);
-        if (next != NONE) {
-            OverflowNodeLayout.homePrevious(address(next), previous);
+        if (!OverflowNodeLayout.leads(address)) {
+            int previous = OverflowNodeLayout.homePrevious(address);
+            OverflowNodeLayout.homeNext(address(previous), next);
+            if (next != NONE) {
+                OverflowNodeLayout.homePrevious(address(next), previous);
+            }
+            return;
+        }
+        int nextLeader = OverflowNodeLayout.nextLeader(address);
+        if (next == NONE) {
+            redirectLeader(node, address, nextLeader);
+        } else {
+            redirectLeader(node, address, next);
+            OverflowNodeLayout.nextLeader(address(next), nextLeader);
         }
     }
 
-    private void redirectHome(long address, int previous, int to) {
-        if (previous == NONE) {
-            OverflowNodeLayout.link(homeHead(home(address)), to);
-        } else {
-            OverflowNodeLayout.homeNext(address(previous), to);
+    /** What leads to a leader leads elsewhere from now on. */
+    private void redirectLeader(int node, long address, int to) {
+        long head = homeHead(home(address));
+        int at = OverflowNodeLayout.link(head);
+        if (at == node) {
+            OverflowNodeLayout.link(head, to);
+            return;
         }
+        while (OverflowNodeLayout.nextLeader(address(at)) != node) {
+            at = OverflowNodeLayout.nextLeader(address(at));
+        }
+        OverflowNodeLayout.nextLeader(address(at), to);
     }
 
     /** The node of the highest number takes another number, whose place is free. */
     private void moveLastTo(int node, long address) {
         long last = address(count);
         redirectHash(count, last, node);
-        redirectHome(last, OverflowNodeLayout.homePrevious(last), node);
+        if (OverflowNodeLayout.leads(last)) {
+            redirectLeader(count, last, node);
+        } else {
+            OverflowNodeLayout.homeNext(address(OverflowNodeLayout.homePrevious(last)), node);
+        }
         int next = OverflowNodeLayout.homeNext(last);
         if (next != NONE) {
             OverflowNodeLayout.homePrevious(address(next), node);

@@ -14,7 +14,7 @@ import io.varve.memory.offheap.Memory;
  * </pre>
  *
  * <p>Second is the second hash of the key, by which the hash chain is chosen. Links are node numbers from 1; 0 ends a
- * chain.
+ * chain. The first node of a home bucket has none before it: there it has the number of the next such node, all bits inverted.
  */
 final class OverflowNodeLayout {
     static final int HASH_BYTES = 8;
@@ -80,6 +80,20 @@ final class OverflowNodeLayout {
 
     static void homePrevious(long node, int number) {
         Memory.putInt(node + HOME_PREVIOUS_OFFSET, number);
+    }
+
+    /** Whether it is the first of its home bucket, with another leader behind it in the place of a previous node, or none. */
+    static boolean leads(long node) {
+        return homePrevious(node) < 0;
+    }
+
+    static int nextLeader(long node) {
+        return ~homePrevious(node);
+    }
+
+    /** Makes it a leader. */
+    static void nextLeader(long node, int number) {
+        homePrevious(node, ~number);
     }
 
     /** The node that a head leads to. */

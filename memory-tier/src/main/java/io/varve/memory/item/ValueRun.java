@@ -11,6 +11,9 @@ public interface ValueRun {
     /** Bytes of the value. */
     int length();
 
+    /** Bytes in front of the value, for an item's header and key. */
+    int headRoom();
+
     /** One more holder. Only while some holder (the shard, under its lock, or the caller) is known to have it. */
     void retain();
 

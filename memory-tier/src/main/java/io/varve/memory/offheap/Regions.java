@@ -30,9 +30,11 @@ public final class Regions {
     /** So much may be resident beyond what is charged. */
     static final long MAX_RETIRED_BYTES = 64 << 20;
 
-    private record Retired(long address, long bytes) {}
+    /** @param charge that is released when it is discarded; 0 if it was released when it was retired */
+    private record Retired(long address, long bytes, MemoryBudget budget, long charge) {}
 
     private final ArrayDeque<Retired> retired = new ArrayDeque<>();
+    /** Of those whose charge was released. */
     private long retiredBytes;
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
     private final LongUnaryOperator system;
@@ -97,30 +99,47 @@ public final class Regions {
 
     /**
      * As {@link #free}, for who holds a lock that others wait for: a region of which the system would take long to get the
-     * pages back waits for {@link #discardRetired}, unless too much is waiting already.
+     * pages back waits for {@link #discardRetired}. What it was charged is released at once as long as little waits, and else
+     * with its pages: so much more than what is charged is never resident.
+     *
+     * @param charge what it was charged in the budget, bytes
      */
-    public void retire(long address, long bytes) {
+    public void retire(long address, long bytes, MemoryBudget budget, long charge) {
         requirePowerOfTwo(bytes);
-        synchronized (this) {
-            if (bytes >= RETIRE_FROM_BYTES && retiredBytes + bytes <= MAX_RETIRED_BYTES) {
-                retiredBytes += bytes;
-                retired.add(new Retired(address, bytes));
-                return;
-            }
+        if (bytes < RETIRE_FROM_BYTES) {
+            free(address, bytes);
+            budget.release(charge);
+            return;
         }
-        free(address, bytes);
+        boolean little;
+        synchronized (this) {
+            little = retiredBytes + bytes <= MAX_RETIRED_BYTES;
+            retiredBytes += little ? bytes : 0;
+            retired.add(new Retired(address, bytes, budget, little ? 0 : charge));
+        }
+        if (little) {
+            budget.release(charge);
+        }
     }
 
-    /** Gives what was retired back to the system. Called by maintenance, without a lock. */
-    public void discardRetired() {
+    /**
+     * Gives what was retired back to the system. Called without a lock: by maintenance, and by who is short of memory.
+     *
+     * @return bytes whose charge was released by it
+     */
+    public long discardRetired() {
+        long released = 0;
         for (Retired region = nextRetired(); region != null; region = nextRetired()) {
             free(region.address, region.bytes);
+            region.budget.release(region.charge);
+            released += region.charge;
         }
+        return released;
     }
 
     private synchronized @Nullable Retired nextRetired() {
         Retired region = retired.poll();
-        if (region != null) {
+        if (region != null && region.charge == 0) {
             retiredBytes -= region.bytes;
         }
         return region;

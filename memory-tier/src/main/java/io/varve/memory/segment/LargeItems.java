@@ -2,6 +2,7 @@ package io.varve.memory.segment;
 
 import java.util.Arrays;
 
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +64,8 @@ public final class LargeItems {
      *
      * @param itemAddress where the header is: in the run's head room, so that the key ends where the value starts
      * @return the item's location
-     * @throws IllegalStateException if there are as many large items as 23 bits can number
+     * @throws CacheFullException if there are as many large items as 23 bits can number: a larger segment-size makes fewer
+     *                            items large. The run is released then
      */
     public synchronized long adopt(LargeRun run, long itemAddress) {
         assert itemAddress >= run.start() && itemAddress <= run.address() : itemAddress;
@@ -73,8 +75,8 @@ public final class LargeItems {
         } else if (nextNumber < MAX_ITEMS) {
             number = nextNumber++;
         } else {
-            throw new IllegalStateException("No more than " + MAX_ITEMS
-                    + " large items: a larger segment-size makes fewer items large");
+            run.release();
+            throw CacheFullException.INSTANCE;
         }
         @Nullable
         LargeRun[] table = runs;
@@ -144,8 +146,7 @@ public final class LargeItems {
     }
 
     void giveBack(LargeRun run) {
-        regions.retire(run.start(), regionBytes((long) run.headRoom() + run.capacity()));
-        budget.release(run.chargedBytes());
+        regions.retire(run.start(), regionBytes((long) run.headRoom() + run.capacity()), budget, run.chargedBytes());
         synchronized (this) {
             chargedBytes -= run.chargedBytes();
         }

@@ -64,7 +64,7 @@ public final class LargeRun implements ValueRun {
         return capacity;
     }
 
-    /** Bytes in front of the value, for header and key. */
+    @Override
     public int headRoom() {
         return headRoom;
     }

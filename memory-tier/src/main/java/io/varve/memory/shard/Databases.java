@@ -73,6 +73,15 @@ public final class Databases {
         return false;
     }
 
+    /** How many can take the place of another. */
+    public int free() {
+        int free = 0;
+        for (int i = 0; i < PHYSICAL; i++) {
+            free += logicalOf[i] == DETACHED && !reclaiming[i] ? 1 : 0;
+        }
+        return free;
+    }
+
     /** All shards have let go of it: it may be attached again. */
     public void reclaimed(int physical) {
         assert reclaiming[physical];

@@ -226,6 +226,10 @@ public final class Shard {
 
     /** {@link #put} for a value that is already in a run, whose hold passes to the item. */
     public void putRun(Key key, Item item, LargeRun run, int encoding, long expireAtMillis, long nowMillis) {
+        if (run.headRoom() < ItemLayout.largeHeadRoom(key.length())) {
+            throw new IllegalArgumentException("A run with " + run.headRoom()
+                    + " bytes in front of its value has no room for a key of " + key.length());
+        }
         long location = locate(key, nowMillis);
         long expireAt = expireAtMillis == KEEP
                 ? location == Index.NONE ? Item.NEVER : ItemLayout.expireAtMillis(items.address(location))
@@ -247,11 +251,36 @@ public final class Shard {
             return;
         }
         int kept = Math.min(valueLength, item.valueLength());
-        long made = items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                valueLength, capacity, item.expireAtMillis(), ItemLayout.access(address), nowMillis);
+        long made;
+        try {
+            made = makeResized(item, encoding, valueLength, capacity, nowMillis);
+        } catch (CacheFullException full) {
+            // Who makes a value shorter has changed its bytes already: it must not fail, and wastes room instead.
+            if (!items.canLieInPlace(location, address, valueLength)) {
+                throw full;
+            }
+            items.resizeInPlace(address, encoding, valueLength);
+            look(item, location, address);
+            return;
+        }
         Memory.copy(ItemLayout.valueAddress(address), ItemLayout.valueAddress(items.address(made)), kept);
         items.replace(key, location, made);
         look(item, made, items.address(made));
+    }
+
+    /** With the capacity if there is room for it, else with none to grow. */
+    private long makeResized(Item item, int encoding, int valueLength, int capacity, long nowMillis) {
+        long address = item.address();
+        try {
+            return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
+                    valueLength, capacity, item.expireAtMillis(), ItemLayout.access(address), nowMillis);
+        } catch (CacheFullException full) {
+            if (capacity == valueLength) {
+                throw full;
+            }
+            return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
+                    valueLength, valueLength, item.expireAtMillis(), ItemLayout.access(address), nowMillis);
+        }
     }
 
     public void encoding(Item item, int encoding) {

@@ -102,8 +102,17 @@ final class ShardItems {
         if (slack > SLACK_BYTES && slack > capacity / 2) {
             return false;
         }
-        // A reply in flight may still be reading a run that it shares.
-        return !Location.isLarge(location) || !context.pool.largeItems().run(location).isShared();
+        return !isShared(location);
+    }
+
+    /** Whether a value lies in place if need be, be it a small one where there is room for a large one. */
+    boolean canLieInPlace(long location, long address, int valueLength) {
+        return valueLength <= ItemLayout.capacity(address) && !isShared(location);
+    }
+
+    /** A reply in flight may still be reading a run that it shares. */
+    private boolean isShared(long location) {
+        return Location.isLarge(location) && context.pool.largeItems().run(location).isShared();
     }
 
     void rewrite(long location, long address, ItemType type, int encoding, int valueLength, long expireAt,
@@ -127,8 +136,7 @@ final class ShardItems {
         if (size >= context.largeThresholdBytes) {
             LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(keyLength), capacity);
             if (run == null) {
-                context.refusedBytes.addAndGet(size);
-                throw CacheFullException.INSTANCE;
+                throw CacheFullException.of(size);
             }
             return adopt(run, keyAddress, keyLength, physical, type, encoding, valueLength, capacity, expireAt,
                     access);
@@ -153,8 +161,7 @@ final class ShardItems {
         try {
             return segments.append(size, lifetimeClass(expireAt, nowMillis), nowMillis);
         } catch (CacheFullException full) {
-            context.refusedBytes.addAndGet(size);
-            throw full;
+            throw CacheFullException.of(size);
         }
     }
 

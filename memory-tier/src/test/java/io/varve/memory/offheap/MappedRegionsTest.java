@@ -37,19 +37,25 @@ class MappedRegionsTest extends RegionsContractTest {
         assertThat(written - residentBytes()).as("given back").isGreaterThan(BYTES / 2);
     }
 
+    /** Its pages are still resident: what waits beyond a little stays charged until they are not. */
     @Test
-    void tooMuchIsNotRetired() {
+    void whatWaitsBeyondALittleStaysCharged() {
         Regions regions = create();
         long bytes = Regions.MAX_RETIRED_BYTES;
+        MemoryBudget budget = new MemoryBudget(4 * bytes);
+        budget.charge(3 * bytes);
         long first = regions.allocate(bytes);
         long second = regions.allocate(bytes);
-        regions.retire(first, bytes);
-        regions.retire(second, bytes);
-        assertThat(regions.allocate(bytes)).isEqualTo(second);
+        regions.retire(first, bytes, budget, bytes);
+        regions.retire(second, bytes, budget, bytes);
+        assertThat(budget.chargedBytes()).isEqualTo(2 * bytes);
         long third = regions.allocate(bytes);
-        assertThat(third).isNotEqualTo(first);
-        regions.free(second, bytes);
-        regions.free(third, bytes);
+        assertThat(third).isNotIn(first, second);
+        assertThat(regions.discardRetired()).isEqualTo(bytes);
+        assertThat(budget.chargedBytes()).isEqualTo(bytes);
+        assertThat(regions.discardRetired()).isZero();
+        regions.retire(third, bytes, budget, bytes);
+        assertThat(budget.chargedBytes()).as("there is room for a little again").isZero();
         regions.discardRetired();
     }
 

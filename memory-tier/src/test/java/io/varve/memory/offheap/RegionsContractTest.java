@@ -111,7 +111,10 @@ abstract class RegionsContractTest {
         long bytes = Regions.RETIRE_FROM_BYTES;
         long address = regions.allocate(bytes);
         Memory.fill(address, bytes, (byte) 7);
-        regions.retire(address, bytes);
+        MemoryBudget budget = new MemoryBudget(bytes);
+        budget.charge(bytes);
+        regions.retire(address, bytes, budget, bytes);
+        assertThat(budget.chargedBytes()).isZero();
         long other = regions.allocate(bytes);
         assertThat(other).isNotEqualTo(address);
         regions.discardRetired();

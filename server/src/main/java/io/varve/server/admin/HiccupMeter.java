@@ -64,12 +64,12 @@ public final class HiccupMeter {
     }
 
     /** The longest since the last reset, in microseconds. */
-    synchronized long longestMicros() {
+    public synchronized long longestMicros() {
         return TimeUnit.NANOSECONDS.toMicros(longestNanos);
     }
 
     /** How many of a millisecond or more there were since the last reset. */
-    synchronized long longOnes() {
+    public synchronized long longOnes() {
         return longOnes;
     }
 

@@ -51,7 +51,7 @@ public final class Batch implements RequestSink {
     public void clear() {
         if (runTotal > 0) {
             for (int i = 0; i < argumentTotal; i++) {
-                ValueRun run = takeRun(i);
+                ValueRun run = takeRun(i, 0);
                 if (run != null) {
                     run.release();
                 }
@@ -246,13 +246,15 @@ public final class Batch implements RequestSink {
         return runTotal > 0 && argument < runs.length && runs[argument] != null;
     }
 
+    /** @param headRoom bytes in front of the value: a run with less stays where it is, and null is returned */
     @Nullable
-    ValueRun takeRun(int argument) {
+    ValueRun takeRun(int argument, int headRoom) {
         ValueRun run = argument < runs.length ? runs[argument] : null;
-        if (run != null) {
-            runs[argument] = null;
-            runTotal--;
+        if (run == null || run.headRoom() < headRoom) {
+            return null;
         }
+        runs[argument] = null;
+        runTotal--;
         return run;
     }
 

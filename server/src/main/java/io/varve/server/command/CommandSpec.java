@@ -44,6 +44,7 @@ public final class CommandSpec {
     private final boolean write;
     private final boolean denyOom;
     private final boolean sharesClock;
+    private final boolean allOrNothing;
     private final boolean forDebugging;
     private final @Nullable UseNarrowing useNarrowing;
     private final byte[] nameBytes;
@@ -78,6 +79,7 @@ public final class CommandSpec {
         forDebugging = builder.forDebugging;
         useNarrowing = builder.useNarrowing;
         sharesClock = builder.sharesClock;
+        allOrNothing = builder.allOrNothing;
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
@@ -183,6 +185,11 @@ public final class CommandSpec {
     /** Whether it takes so short a time, always, that several of them share a reading of the clock. */
     boolean sharesClock() {
         return sharesClock;
+    }
+
+    /** Whether it has changed nothing, for all of its keys, when it found no room. */
+    boolean isAllOrNothing() {
+        return allOrNothing;
     }
 
     public int firstKey() {
@@ -304,6 +311,7 @@ public final class CommandSpec {
         private String summary = "";
         private @Nullable Handler handler;
         private boolean sharesClock;
+        private boolean allOrNothing;
         private final List<Builder> subcommands = new ArrayList<>();
 
         private Builder(String name) {
@@ -399,6 +407,12 @@ public final class CommandSpec {
         /** It looks at one key and a value of bounded length, and walks nothing: see {@link CommandTimes}. */
         public Builder sharesClock() {
             sharesClock = true;
+            return this;
+        }
+
+        /** It has several keys, and has changed none of them when it finds no room: it may be run again. */
+        public Builder allOrNothing() {
+            allOrNothing = true;
             return this;
         }
 

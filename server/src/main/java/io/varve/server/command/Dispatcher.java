@@ -147,7 +147,7 @@ public final class Dispatcher {
             reply.error(Refusal.of(batch, command, spec, mayDebug(client)));
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
             reply.error(NO_AUTH);
-        } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client)) {
+        } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client, 0)) {
             reply.error(OUT_OF_MEMORY);
         } else {
             ran = true;
@@ -210,7 +210,8 @@ public final class Dispatcher {
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(batch, command) || !admit(batch, command, client)) {
+                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(batch, command, spec)
+                        || !admit(batch, command, client, full.bytes())) {
                     reply.error(OUT_OF_MEMORY);
                     return;
                 }
@@ -248,9 +249,13 @@ public final class Dispatcher {
                 && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
     }
 
-    /** Whether there is room for what the command may write. */
-    private boolean admit(Batch batch, int command, Client client) {
-        long bytes = neededBytes(batch, command);
+    /**
+     * Whether there is room for what the command may write.
+     *
+     * @param refused what it found no room for when it was run, bytes
+     */
+    private boolean admit(Batch batch, int command, Client client, long refused) {
+        long bytes = neededBytes(batch, command) + refused;
         if (cache.hasRoom(bytes)) {
             return true;
         }
@@ -281,15 +286,16 @@ public final class Dispatcher {
 
     /**
      * Whether a command that found no room may be run once more after room was made: a growing value needs more than its
-     * arguments say. It changed nothing if it has one key, and took no run over if it had none.
+     * arguments say, and what is copied is not among them. It has changed nothing if it has one key or says so, and if it took
+     * no run over.
      */
-    private boolean mayRunAgain(Batch batch, int command) {
-        if (batch.keyCount(command) != 1) {
+    private boolean mayRunAgain(Batch batch, int command, CommandSpec spec) {
+        if (batch.keyCount(command) != 1 && !spec.isAllOrNothing()) {
             return false;
         }
         int first = batch.firstArgument(command);
         for (int i = first; i < first + batch.argumentCount(command); i++) {
-            if (batch.length(i) >= cache.runThresholdBytes()) {
+            if (batch.length(i) > cache.runThresholdBytes() && !batch.hasRun(i)) {
                 return false;
             }
         }

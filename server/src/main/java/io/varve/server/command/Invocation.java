@@ -190,9 +190,14 @@ public final class Invocation implements Arguments {
         return otherItem;
     }
 
-    /** Takes over the run in which a large argument arrived; null if it lies in the read buffer. The taker releases it. */
-    public @Nullable ValueRun takeRun(int argumentIndex) {
-        return batch.takeRun(firstArgument + argumentIndex);
+    /**
+     * Takes over the run in which a large argument arrived; null if it lies in the read buffer, or if there is less room in
+     * front of it. The taker releases it.
+     *
+     * @param headRoom bytes that are needed in front of it, for header and key
+     */
+    public @Nullable ValueRun takeRun(int argumentIndex, int headRoom) {
+        return batch.takeRun(firstArgument + argumentIndex, headRoom);
     }
 
     /** Whether a large argument arrived in a run, for {@link #takeRun}. */

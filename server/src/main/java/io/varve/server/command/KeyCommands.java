@@ -42,15 +42,16 @@ public final class KeyCommands {
                         .handler(KeyCommands::type));
         table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
                 .access("RO access", "OW update").flags(WRITE, DENYOOM).complexity("O(N) in the value")
-                .handler(KeyCommands::copy));
+                .allOrNothing().handler(KeyCommands::copy));
         table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).access("RW access update")
                 .flags(WRITE, FAST)
                 .handler(KeyCommands::move));
         table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1)
-                .access("RW access delete", "OW update").flags(WRITE)
+                .access("RW access delete", "OW update").flags(WRITE).allOrNothing()
                 .handler(call -> rename(call, false)));
         table.add(keys("renamenx", 3, "1.0.0", "Renames a key unless the new name exists").keys(1, 2, 1)
-                .access("RW access delete", "OW insert").flags(WRITE, FAST).handler(call -> rename(call, true)));
+                .access("RW access delete", "OW insert").flags(WRITE, FAST).allOrNothing()
+                .handler(call -> rename(call, true)));
         ExpiryCommands.addTo(table);
         ScanCommands.addTo(table);
     }

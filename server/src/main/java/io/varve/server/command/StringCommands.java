@@ -267,7 +267,7 @@ public final class StringCommands {
             session.delete(key);
             return;
         }
-        ValueRun run = call.takeRun(argument);
+        ValueRun run = call.takeRun(argument, session.headRoom(key.length()));
         if (run == null) {
             session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT,
                     call.argumentAddress(argument), call.argumentLength(argument), expireAtMillis);

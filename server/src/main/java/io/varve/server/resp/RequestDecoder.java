@@ -27,6 +27,8 @@ public final class RequestDecoder {
 
     private static final String UNBALANCED = "unbalanced quotes in request";
     private static final int NONE = -1;
+    /** The argument behind the command's name. */
+    private static final int FIRST_KEY = 1;
     /** What {@link #line} returns: the count is not there yet; it is none. */
     private static final int INCOMPLETE = -1;
     private static final int MALFORMED = -2;
@@ -266,6 +268,10 @@ public final class RequestDecoder {
         }
         largePending = true;
         filling = largeBulks.open(longestArgument, bulkLength);
+        if (count == FIRST_KEY) {
+            // Where a command has keys the first is here, mostly, and in front of the value behind it there is to be room for it.
+            longestArgument = Math.max(longestArgument, bulkLength);
+        }
         filled = 0;
         missing = bulkLength;
         if (filling == null) {

@@ -46,6 +46,11 @@ class ReplyWriterTest {
         }
 
         @Override
+        public int headRoom() {
+            return 0;
+        }
+
+        @Override
         public long address() {
             return bytes.address();
         }

@@ -72,6 +72,11 @@ class RequestDecoderTest {
         }
 
         @Override
+        public int headRoom() {
+            return 0;
+        }
+
+        @Override
         public long address() {
             return ReplyWriter.addressOf(buffer);
         }
