@@ -2,10 +2,9 @@ package io.varve.flash;
 
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.varve.flash.policy.KeyHand;
@@ -27,13 +26,16 @@ import org.jspecify.annotations.Nullable;
  * policy finds a victim.
  *
  * <p>What is acknowledged is with the operating system, on flash and on disk: a process that is killed loses none of it, and
- * flash never answers what was overwritten.
+ * flash never answers what was overwritten. So with write-through a record is taken off flash before the disk gets the new one,
+ * and a write that flash cannot make way for is refused before anything has changed.
  */
 public final class FlashCache implements AutoCloseable {
     /** Keys of one lock take turns. */
     private static final int LOCKS = 1024;
     /** A victim that somebody is busy with is passed over; so many times. */
     private static final int TRIES = 64;
+    /** The note that records on flash may be dirty. */
+    private static final String DIRTY = "dirty";
 
     private final FlashStore flash;
     private final FlashStore disk;
@@ -41,6 +43,7 @@ public final class FlashCache implements AutoCloseable {
     private final FlashCacheSettings settings;
     private final LongSupplier nanoTime;
     private final Handover handover;
+    private final boolean writeBack;
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     /** Guards what follows, and all of the policy but its hits. Taken after a key's lock; a victim's lock is only tried. */
     private final ReentrantLock eviction = new ReentrantLock();
@@ -53,11 +56,10 @@ public final class FlashCache implements AutoCloseable {
     private final LongAdder corrupt = new LongAdder();
     private final LongAdder writtenBack = new LongAdder();
     private final LongAdder failures = new LongAdder();
-    /** Hashes of keys whose record on flash could not be replaced. */
-    private final Set<Long> stale = ConcurrentHashMap.newKeySet();
 
     /**
-     * Takes over what is on flash already: a policy that knows each key is told of them all.
+     * Takes over what is on flash already: a policy that knows each key is told of them all. What a time of write-back has left
+     * dirty is written to the disk first, unless this is such a time too.
      *
      * @param policy   for as many keys as the settings say
      * @param nanoTime a clock
@@ -73,6 +75,12 @@ public final class FlashCache implements AutoCloseable {
         Arrays.setAll(locks, _ -> new ReentrantLock());
         hand = new Hand(flash.walk());
         finder = flash.walk();
+        writeBack = settings.writeBack() && policy.caches();
+        if (writeBack) {
+            flash.note(DIRTY, true);
+        } else if (flash.noted(DIRTY)) {
+            writeAllBack();
+        }
         KeyWalk walk = flash.walk();
         while (!policy.caches() && walk.next()) {
             drop(walk.key());
@@ -83,6 +91,33 @@ public final class FlashCache implements AutoCloseable {
             items++;
             evictOver(settings.items(), hash);
         }
+    }
+
+    private void writeAllBack() {
+        for (KeyWalk walk = flash.walk(); walk.next();) {
+            byte[] recordKey = walk.key();
+            Optional<StoredValue> record = record(recordKey);
+            if (record.isPresent() && record.get().dirty()) {
+                writeBack(recordKey, record.get());
+                flash.put(recordKey, new StoredValue(record.get().value(), false).encode(recordKey), Handover.BUFFERED);
+            }
+        }
+        flash.note(DIRTY, false);
+    }
+
+    private void writeBack(byte[] recordKey, StoredValue record) {
+        disk.put(RecordKey.keyOf(recordKey), record.value(), handover);
+        writtenBack.increment();
+    }
+
+    /** What is on flash, if it is whole. */
+    private Optional<StoredValue> record(byte[] recordKey) {
+        byte[] bytes = flash.get(recordKey);
+        Optional<StoredValue> record = bytes == null ? Optional.empty() : StoredValue.decode(recordKey, bytes);
+        if (bytes != null && record.isEmpty()) {
+            corrupt.increment();
+        }
+        return record;
     }
 
     /** The value, or null if there is none on disk either. */
@@ -114,21 +149,17 @@ public final class FlashCache implements AutoCloseable {
         try {
             evictOver(settings.items() - 1, hash);
             settle(hash, flash.put(recordKey, new StoredValue(value, false).encode(recordKey), Handover.BUFFERED));
-            stale.remove(hash);
         } catch (StoreException failed) {
             failures.increment();
         }
     }
 
     private Optional<StoredValue> cached(byte[] recordKey, long hash) {
-        if (stale.contains(hash)) {
-            return Optional.empty();
-        }
         byte[] bytes;
         try {
             bytes = flash.get(recordKey);
         } catch (StoreException failed) {
-            if (settings.writeBack()) {
+            if (writeBack) {
                 // The value may be on flash alone.
                 throw failed;
             }
@@ -141,36 +172,82 @@ public final class FlashCache implements AutoCloseable {
         Optional<StoredValue> record = StoredValue.decode(recordKey, bytes);
         if (record.isEmpty()) {
             corrupt.increment();
-            forgetOrPassOver(recordKey, hash);
+            try {
+                forget(recordKey, hash);
+            } catch (StoreException refused) {
+                // It stays, and is as corrupt when it is read again.
+                failures.increment();
+            }
         }
         return record;
     }
 
-    /** Sets the value, on disk and on flash or on flash alone. */
+    /**
+     * Sets the value, on disk and on flash or on flash alone.
+     *
+     * @throws StoreException if it was not handed over; a later read answers the old value or the new one
+     */
     public void write(byte[] key, byte[] value) {
         byte[] recordKey = RecordKey.of(key);
         long hash = RecordKey.hashOf(recordKey);
         ReentrantLock lock = lock(hash);
         lock.lock();
         try {
-            boolean back = settings.writeBack() && policy.caches();
-            if (!back) {
+            if (!policy.caches()) {
                 disk.put(key, value, handover);
-            }
-            if (policy.caches()) {
-                // Handed over as the write to disk was: after a crash flash must not answer what was there before.
-                try {
-                    settle(hash, flash.put(recordKey, new StoredValue(value, back).encode(recordKey), handover));
-                    stale.remove(hash);
-                } catch (StoreException failed) {
-                    invalidate(recordKey, hash);
-                    throw failed;
-                }
+            } else if (writeBack) {
+                settle(hash, flash.put(recordKey, new StoredValue(value, true).encode(recordKey), handover));
                 evictOver(settings.items(), hash);
+            } else {
+                writeThrough(key, recordKey, hash, value);
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Reads the value and writes what is made of it; nobody reads or writes the key in between.
+     *
+     * @param change gets the value, or null if there is none
+     */
+    public void update(byte[] key, Function<byte @Nullable [], byte[]> change) {
+        ReentrantLock lock = lock(RecordKey.hashOf(RecordKey.of(key)));
+        lock.lock();
+        try {
+            write(key, change.apply(read(key)));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Between the two writes flash has nothing of the key, so that a kill leaves nothing there that the disk has overwritten. */
+    private void writeThrough(byte[] key, byte[] recordKey, long hash, byte[] value) {
+        boolean was = takeOff(recordKey);
+        boolean there = false;
+        try {
+            disk.put(key, value, handover);
+            there = putBack(recordKey, hash, value, was);
+        } finally {
+            if (was && !there) {
+                uncount(hash);
+            }
+        }
+        if (there) {
+            evictOver(settings.items(), hash);
+        }
+    }
+
+    /** As after a read: if it is lost it is read from disk once more. */
+    private boolean putBack(byte[] recordKey, long hash, byte[] value, boolean was) {
+        try {
+            flash.put(recordKey, new StoredValue(value, false).encode(recordKey), Handover.BUFFERED);
+        } catch (StoreException refused) {
+            failures.increment();
+            return false;
+        }
+        settle(hash, !was);
+        return true;
     }
 
     /** @return whether the key was there, on flash or on disk */
@@ -180,53 +257,39 @@ public final class FlashCache implements AutoCloseable {
         ReentrantLock lock = lock(hash);
         lock.lock();
         try {
+            // The disk first: a value that flash alone has is the last to go.
             boolean was = disk.delete(key, handover);
-            if (!policy.caches()) {
-                return was;
-            }
-            try {
-                return forget(recordKey, hash) || was;
-            } catch (StoreException failed) {
-                // Flash may still have it: it is not to answer with it.
-                stale.add(hash);
-                throw failed;
-            }
+            return policy.caches() && forget(recordKey, hash) || was;
         } finally {
             lock.unlock();
         }
     }
 
-    /** What is on flash may be older than what is on disk, and flash takes no change: it is passed over as long as that is so. */
-    private void invalidate(byte[] recordKey, long hash) {
-        if (!settings.writeBack()) { // else the old value is on flash alone, and the write was refused
-            forgetOrPassOver(recordKey, hash);
+    private boolean forget(byte[] recordKey, long hash) {
+        boolean was = takeOff(recordKey);
+        if (was) {
+            uncount(hash);
         }
-    }
-
-    private void forgetOrPassOver(byte[] recordKey, long hash) {
-        try {
-            forget(recordKey, hash);
-        } catch (StoreException refused) {
-            failures.increment();
-            stale.add(hash);
-        }
+        return was;
     }
 
     /** Takes a record away for good: what took it away before, and was only buffered, is handed over too. */
-    private boolean forget(byte[] recordKey, long hash) {
+    private boolean takeOff(byte[] recordKey) {
         boolean was = flash.delete(recordKey, handover);
-        if (was) {
-            eviction.lock();
-            try {
-                policy.removed(hash);
-                items--;
-            } finally {
-                eviction.unlock();
-            }
-        } else {
+        if (!was) {
             flash.handOver(handover);
         }
         return was;
+    }
+
+    private void uncount(long hash) {
+        eviction.lock();
+        try {
+            policy.removed(hash);
+            items--;
+        } finally {
+            eviction.unlock();
+        }
     }
 
     /** A record was put there. */
@@ -306,15 +369,9 @@ public final class FlashCache implements AutoCloseable {
     }
 
     private boolean drop(byte[] recordKey) {
-        // With write-through too: what is on flash may be from a time of write-back, and nowhere else.
-        byte[] bytes = flash.get(recordKey);
-        Optional<StoredValue> record = bytes == null ? Optional.empty() : StoredValue.decode(recordKey, bytes);
-        if (bytes != null && record.isEmpty()) {
-            corrupt.increment();
-        }
+        Optional<StoredValue> record = writeBack ? record(recordKey) : Optional.empty();
         if (record.isPresent() && record.get().dirty()) {
-            disk.put(RecordKey.keyOf(recordKey), record.get().value(), handover);
-            writtenBack.increment();
+            writeBack(recordKey, record.get());
         }
         // If this is lost the record is there again, with a value that the disk has too.
         return flash.delete(recordKey, Handover.BUFFERED);

@@ -2,9 +2,11 @@ package io.varve.flash;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
@@ -22,6 +24,7 @@ final class CrashingStore implements FlashStore {
     private final TreeMap<byte[], byte[]> now = new TreeMap<>(Arrays::compareUnsigned);
     /** What takes back the changes that are still buffered, the oldest first. */
     private final List<Runnable> buffered = new ArrayList<>();
+    private final Set<String> notes = new HashSet<>();
     private Predicate<String> refuses = _ -> false;
 
     /** From now on these calls fail: get, put, delete, walk. */
@@ -90,6 +93,22 @@ final class CrashingStore implements FlashStore {
         if (handover != Handover.BUFFERED) {
             buffered.clear();
         }
+    }
+
+    @Override
+    public synchronized boolean noted(String name) {
+        return notes.contains(name);
+    }
+
+    @Override
+    public synchronized void note(String name, boolean left) {
+        call("note");
+        if (left) {
+            notes.add(name);
+        } else {
+            notes.remove(name);
+        }
+        handOver(Handover.TO_DEVICE);
     }
 
     @Override

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -105,12 +106,78 @@ class FlashCacheTest {
         }
     }
 
+    /** What was refused has happened or not, before and after a kill, and it does not change its mind. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatFlashRefusesIsNotSeenAndUnseen(boolean writeBack) {
+        settings = settings.withWriteBack(writeBack);
+        cache = open(Policies.TBF);
+        write("deleted", "old");
+        write("written", "old");
+        flash.refuse(call -> call.equals("put") || call.equals("delete"));
+        assertThatThrownBy(() -> cache.delete(bytes("deleted"))).isInstanceOf(StoreException.class);
+        assertThatThrownBy(() -> write("written", "new")).isInstanceOf(StoreException.class);
+        assertThat(read("deleted")).isEqualTo("old");
+        assertThat(read("written")).isEqualTo("old");
+        flash.refuse(_ -> false);
+        flash.kill();
+        disk.kill();
+        cache = open(Policies.TBF);
+        assertThat(read("deleted")).isEqualTo("old");
+        assertThat(read("written")).isEqualTo("old");
+        write("written", "newer");
+        assertThat(read("written")).isEqualTo("newer");
+        assertThat(cache.delete(bytes("deleted"))).isTrue();
+        assertThat(read("deleted")).isNull();
+        assertThat(cache.stats().items()).isEqualTo(flash.count());
+    }
+
+    /** With write-back the value may be on flash alone; with write-through the disk has it, and flash did make way. */
     @Test
-    void aDeleteThatFlashRefusesBringsNothingBack() {
-        write("k", "v");
-        flash.refuse(call -> call.equals("delete"));
-        assertThatThrownBy(() -> cache.delete(bytes("k"))).isInstanceOf(StoreException.class);
-        assertThat(read("k")).isNull();
+    void aWriteThatOnlyTheDiskTakesIsThere() {
+        write("k", "old");
+        flash.refuse(call -> call.equals("put"));
+        write("k", "new");
+        assertThat(cache.stats().failures()).isEqualTo(1);
+        assertThat(cache.stats().items()).isZero();
+        assertThat(read("k")).isEqualTo("new");
+        flash.refuse(_ -> false);
+        flash.kill();
+        cache = open(Policies.TBF);
+        assertThat(read("k")).isEqualTo("new");
+        assertThat(read("k")).isEqualTo("new");
+        assertThat(cache.stats().hits()).isEqualTo(1);
+    }
+
+    @Test
+    void aWriteThatTheDiskRefusesLeavesTheOldValue() {
+        write("k", "old");
+        disk.refuse(call -> call.equals("put"));
+        assertThatThrownBy(() -> write("k", "new")).isInstanceOf(StoreException.class);
+        assertThat(read("k")).isEqualTo("old");
+        assertThat(cache.stats().items()).isEqualTo(flash.count());
+    }
+
+    /** The end of write-back that is itself cut short begins anew. */
+    @Test
+    void aKillWhileAllIsWrittenBackLosesNothing() {
+        settings = settings.withWriteBack(true);
+        cache = open(Policies.LRU);
+        for (int i = 0; i < ITEMS; i++) {
+            write("k" + i, "v" + i);
+        }
+        settings = settings.withWriteBack(false);
+        flash.refuse(call -> call.equals("note"));
+        assertThatThrownBy(() -> open(Policies.LRU)).isInstanceOf(StoreException.class);
+        flash.refuse(_ -> false);
+        flash.kill();
+        disk.kill();
+        cache = open(Policies.LRU);
+        for (int i = 0; i < ITEMS; i++) {
+            assertThat(text(disk.get(bytes("k" + i)))).isEqualTo("v" + i);
+            assertThat(read("k" + i)).isEqualTo("v" + i);
+        }
+        assertThat(cache.stats().hits()).isEqualTo(ITEMS);
     }
 
     @Test
@@ -123,20 +190,6 @@ class FlashCacheTest {
         assertThat(read("k")).isEqualTo("value");
         assertThat(cache.stats().hits()).as("cached anew").isEqualTo(1);
         assertThat(cache.stats().items()).isEqualTo(1);
-    }
-
-    @Test
-    void aFullFlashRefusesWritesAndNeverAnswersWhatWasThereBefore() {
-        write("k", "old");
-        flash.refuse(call -> call.equals("put") || call.equals("delete"));
-        assertThatThrownBy(() -> write("k", "new")).isInstanceOf(StoreException.class);
-        assertThat(read("k")).as("the disk has it").isEqualTo("new");
-        assertThat(cache.stats().failures()).isPositive();
-        flash.refuse(_ -> false);
-        assertThat(read("k")).isEqualTo("new");
-        assertThat(read("k")).isEqualTo("new");
-        write("k", "newer");
-        assertThat(read("k")).isEqualTo("newer");
     }
 
     @Test
@@ -224,6 +277,31 @@ class FlashCacheTest {
         }
         assertThat(failures).isEmpty();
         assertThat(cache.stats().items()).isEqualTo(flash.count()).isLessThanOrEqualTo(ITEMS + threads.length);
+    }
+
+    /** Two threads count up the same values: none of their steps is lost. */
+    @Test
+    void anUpdateIsOneStep() throws Exception {
+        int steps = 3000;
+        Thread[] threads = new Thread[3];
+        for (int t = 0; t < threads.length; t++) {
+            threads[t] = Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < steps; i++) {
+                    cache.update(bytes("counter" + i % 7),
+                            before -> bytes(Integer.toString(before == null
+                                    ? 1
+                                    : Integer.parseInt(new String(before, StandardCharsets.UTF_8)) + 1)));
+                }
+            });
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        long sum = 0;
+        for (int i = 0; i < 7; i++) {
+            sum += Long.parseLong(String.valueOf(read("counter" + i)));
+        }
+        assertThat(sum).isEqualTo((long) steps * threads.length);
     }
 
     @Test

@@ -18,7 +18,7 @@ import java.util.Map;
  * <p>A varint is 7 bits a byte, least significant first, the top bit set on all but the last. YCSB's {@code field0} with
  * 1000 bytes is packed in 1009.
  */
-final class PackedRecord {
+public final class PackedRecord {
 
     private static final int VARINT_BITS = 7;
     private static final int VARINT_MASK = (1 << VARINT_BITS) - 1;
@@ -32,7 +32,7 @@ final class PackedRecord {
      * @param fields name to value
      * @return the value to store
      */
-    static byte[] pack(Map<String, byte[]> fields) {
+    public static byte[] pack(Map<String, byte[]> fields) {
         ByteArrayOutputStream packed = new ByteArrayOutputStream();
         for (Map.Entry<String, byte[]> field : fields.entrySet()) {
             writeRun(packed, field.getKey().getBytes(StandardCharsets.UTF_8));
@@ -48,7 +48,7 @@ final class PackedRecord {
      * @return name to value, in the order they were packed
      * @throws IllegalArgumentException if these bytes are no packed record
      */
-    static Map<String, byte[]> unpack(byte[] packed) {
+    public static Map<String, byte[]> unpack(byte[] packed) {
         Map<String, byte[]> fields = new LinkedHashMap<>();
         ByteBuffer in = ByteBuffer.wrap(packed);
         while (in.hasRemaining()) {

@@ -13,7 +13,7 @@ import site.ycsb.DBException;
  * <p>YCSB has no other way to say it than to print the stack trace of each thread's exception, to both streams: of these
  * the first one prints the line, and the others nothing. The cause is there for who asks.
  */
-final class RefusedException extends DBException {
+public final class RefusedException extends DBException {
 
     private static final long serialVersionUID = 1L;
     /** What was said: few lines, as a process has one configuration. */
@@ -21,7 +21,7 @@ final class RefusedException extends DBException {
 
     private final String line;
 
-    RefusedException(String line, Throwable cause) {
+    public RefusedException(String line, Throwable cause) {
         super(line, cause);
         this.line = line;
     }

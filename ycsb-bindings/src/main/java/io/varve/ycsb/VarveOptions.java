@@ -1,13 +1,10 @@
 package io.varve.ycsb;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -100,65 +97,26 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
      * @throws IllegalArgumentException with a line that names the property, its value and what is allowed
      */
     public static VarveOptions parse(Properties properties) {
-        for (String name : properties.stringPropertyNames()) {
-            if (name.startsWith("varve.") && !NAMES.contains(name)) {
-                throw new IllegalArgumentException("unknown property " + name + "="
-                        + properties.getProperty(name) + ": allowed are " + String.join(", ", NAMES));
-            }
-        }
-        RecordForm record = choice(properties, RECORD, RecordForm.HASH);
-        TtlMode ttlMode = choice(properties, TTL_MODE, TtlMode.EXPIRE);
+        PropertyReader reader = new PropertyReader(properties, NAMES);
+        RecordForm record = reader.choice(RECORD, RecordForm.HASH);
+        TtlMode ttlMode = reader.choice(TTL_MODE, TtlMode.EXPIRE);
         if (ttlMode == TtlMode.EX && record != RecordForm.STRING) {
             throw new IllegalArgumentException(TTL_MODE + "=ex is allowed with " + RECORD
                     + "=string only: no one command writes a hash and its TTL; with " + RECORD + "=hash use "
                     + TTL_MODE + "=expire");
         }
-        String password = text(properties, PASSWORD, "");
-        return new VarveOptions(text(properties, HOST, "localhost"),
-                (int) number(properties, PORT, 6379, 1, 65535), password.isEmpty() ? null : password, record,
-                choice(properties, KEY, KeyCoding.YCSB), ttls(properties),
-                choice(properties, TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
-                choice(properties, INDEX, Index.NONE),
-                number(properties, SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE),
-                (int) number(properties, FIELD_COUNT, 10, 1, Integer.MAX_VALUE));
+        String password = reader.text(PASSWORD, "");
+        return new VarveOptions(reader.text(HOST, "localhost"),
+                (int) reader.number(PORT, 6379, 1, 65535), password.isEmpty() ? null : password, record,
+                reader.choice(KEY, KeyCoding.YCSB), ttls(reader),
+                reader.choice(TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
+                reader.choice(INDEX, Index.NONE),
+                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE),
+                (int) reader.number(FIELD_COUNT, 10, 1, Integer.MAX_VALUE));
     }
 
-    private static String text(Properties properties, String name, String orElse) {
-        String value = properties.getProperty(name, orElse).trim();
-        return value.isEmpty() ? orElse : value;
-    }
-
-    private static <E extends Enum<E>> E choice(Properties properties, String name, E orElse) {
-        String value = text(properties, name, lower(orElse));
-        E[] constants = orElse.getDeclaringClass().getEnumConstants();
-        for (E constant : constants) {
-            if (lower(constant).equals(value.toLowerCase(Locale.ROOT))) {
-                return constant;
-            }
-        }
-        throw refused(name, value,
-                Arrays.stream(constants).map(VarveOptions::lower).collect(Collectors.joining(" or ")));
-    }
-
-    private static String lower(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT);
-    }
-
-    private static long number(Properties properties, String name, long orElse, long min, long max) {
-        String value = text(properties, name, Long.toString(orElse));
-        try {
-            long number = Long.parseLong(value);
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            throw refused(name, value, "a whole number from " + min + " to " + max, e);
-        }
-        throw refused(name, value, "a whole number from " + min + " to " + max);
-    }
-
-    private static List<Long> ttls(Properties properties) {
-        String value = text(properties, TTLS, "");
+    private static List<Long> ttls(PropertyReader reader) {
+        String value = reader.text(TTLS, "");
         if (value.isEmpty()) {
             return List.of();
         }
@@ -171,29 +129,21 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
             try {
                 seconds = Double.parseDouble(part.trim());
             } catch (NumberFormatException e) {
-                throw refused(TTLS, value, allowed, e);
+                throw PropertyReader.refused(TTLS, value, allowed, e);
             }
             // A NaN fails the comparison too.
             if (!(seconds * MILLIS_PER_SECOND >= 1 && seconds <= MAX_TTL_SECONDS)) {
-                throw refused(TTLS, value, allowed);
+                throw PropertyReader.refused(TTLS, value, allowed);
             }
             millis.add(Math.round(seconds * MILLIS_PER_SECOND));
         }
         return List.copyOf(millis);
     }
 
-    private static IllegalArgumentException refused(String name, String value, String allowed) {
-        return new IllegalArgumentException(name + "=" + value + ": allowed is " + allowed);
-    }
-
-    private static IllegalArgumentException refused(String name, String value, String allowed, Exception cause) {
-        return new IllegalArgumentException(name + "=" + value + ": allowed is " + allowed, cause);
-    }
-
     @Override
     public String toString() {
-        return "VarveOptions[" + host + ":" + port + ", record " + lower(record) + ", key " + lower(key) + ", TTLs "
-                + ttlsMillis + " ms " + lower(ttlDistribution) + " by " + lower(ttlMode) + ", index "
-                + lower(index) + ", seed " + seed + "]";
+        return "VarveOptions[" + host + ":" + port + ", record " + PropertyReader.lower(record) + ", key " + PropertyReader.lower(key) + ", TTLs "
+                + ttlsMillis + " ms " + PropertyReader.lower(ttlDistribution) + " by " + PropertyReader.lower(ttlMode) + ", index "
+                + PropertyReader.lower(index) + ", seed " + seed + "]";
     }
 }

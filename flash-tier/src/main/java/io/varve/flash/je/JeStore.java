@@ -2,6 +2,7 @@ package io.varve.flash.je;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -29,6 +30,7 @@ import com.sleepycat.je.Transaction;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.Handover;
 import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.Reopening;
 import io.varve.flash.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -36,35 +38,22 @@ import org.jspecify.annotations.Nullable;
  * A store in a Berkeley DB JE environment of its own: a log that is appended to, with a B-tree over it, as in the paper (TBF,
  * section III). Many threads, as the library is.
  *
- * <p>JE gives an environment up when it fails to write, or when a thread is interrupted in the middle of an operation. Then this
- * store opens it anew and does the operation again, once: what was handed over to the system is there, what was only buffered
- * may be gone.
+ * <p>JE gives an environment up when it fails to write, or when a thread is interrupted in the middle of an operation. Then it is
+ * opened anew ({@link Reopening}): what was handed over to the system is there, what was only buffered may be gone.
  */
 public final class JeStore implements FlashStore {
     private static final String DATABASE = "varve";
+    private static final String NOTES = "notes";
     /** The library keeps other processes out of a directory, and lets this one in as often as it likes. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
     private final JeSettings settings;
     private final AtomicLong count = new AtomicLong();
-    private final AtomicLong reopened = new AtomicLong();
-    private volatile Opened opened;
+    private final Reopening<Opened> files;
 
-    /** An environment and its database: replaced together. */
-    static final class Opened {
-        private final Environment environment;
-        private final Database database;
-
-        Opened(Environment environment, Database database) {
-            this.environment = environment;
-            this.database = database;
-        }
-
-        Database database() {
-            return database;
-        }
-    }
+    /** An environment and its database: replaced together. Immutable. */
+    record Opened(Environment environment, Database database, Database notes) {}
 
     private JeStore(Path directory, JeSettings settings) {
         this.directory = directory;
@@ -74,7 +63,9 @@ public final class JeStore implements FlashStore {
                     null);
         }
         try {
-            opened = openFiles();
+            files = new Reopening<>("The environment in " + directory,
+                    new Reopening.Handling<>(this::openFiles, opened -> opened.environment.isValid(), JeStore::letGo),
+                    settings.retryMillis(), System::nanoTime);
         } catch (StoreException failed) {
             IN_USE.remove(directory);
             throw failed;
@@ -109,31 +100,33 @@ public final class JeStore implements FlashStore {
             try {
                 DatabaseConfig database = new DatabaseConfig();
                 database.setAllowCreate(true).setTransactional(true).setKeyPrefixing(true);
-                Database files = environment.openDatabase(null, DATABASE, database);
-                count.set(files.count());
-                return new Opened(environment, files);
+                Database opened = environment.openDatabase(null, DATABASE, database);
+                Database notes = environment.openDatabase(null, NOTES, database);
+                count.set(opened.count());
+                return new Opened(environment, opened, notes);
             } catch (DatabaseException failed) {
                 environment.close();
                 throw failed;
             }
-        } catch (DatabaseException failed) {
+        } catch (DatabaseException | IllegalArgumentException failed) {
+            // The latter where the directory has vanished.
             throw translated("open", failed);
         }
     }
 
     @Override
     public byte @Nullable [] get(byte[] key) {
-        return call("get", files -> {
+        return call("get", opened -> {
             DatabaseEntry value = new DatabaseEntry();
-            OperationStatus status = files.database.get(null, new DatabaseEntry(key), value, LockMode.READ_COMMITTED);
+            OperationStatus status = opened.database.get(null, new DatabaseEntry(key), value, LockMode.READ_COMMITTED);
             return status == OperationStatus.SUCCESS ? value.getData() : null;
         });
     }
 
     @Override
     public boolean put(byte[] key, byte[] value, Handover handover) {
-        boolean fresh = change("put", handover, (files, transaction) -> {
-            OperationResult result = files.database.put(transaction, new DatabaseEntry(key), new DatabaseEntry(value),
+        boolean fresh = change("put", handover, (opened, transaction) -> {
+            OperationResult result = opened.database.put(transaction, new DatabaseEntry(key), new DatabaseEntry(value),
                     Put.OVERWRITE, null);
             return result != null && !result.isUpdate();
         });
@@ -146,7 +139,7 @@ public final class JeStore implements FlashStore {
     @Override
     public boolean delete(byte[] key, Handover handover) {
         boolean was = change("delete", handover,
-                (files, transaction) -> files.database.delete(transaction,
+                (opened, transaction) -> opened.database.delete(transaction,
                         new DatabaseEntry(key)) == OperationStatus.SUCCESS);
         if (was) {
             count.decrementAndGet();
@@ -157,17 +150,17 @@ public final class JeStore implements FlashStore {
     /** What is done in a transaction of its own. */
     @FunctionalInterface
     private interface Change {
-        boolean make(Opened files, Transaction transaction);
+        boolean make(Opened opened, Transaction transaction);
     }
 
     private boolean change(String what, Handover handover, Change change) {
-        Boolean changed = call(what, files -> {
-            Transaction transaction = files.environment.beginTransaction(null, null);
+        return call(what, opened -> {
+            Transaction transaction = opened.environment.beginTransaction(null, null);
             boolean result;
             try {
-                result = change.make(files, transaction);
+                result = change.make(opened, transaction);
             } catch (DatabaseException failed) {
-                if (files.environment.isValid()) {
+                if (opened.environment.isValid()) {
                     transaction.abort();
                 }
                 throw failed;
@@ -175,7 +168,27 @@ public final class JeStore implements FlashStore {
             transaction.commit(durability(handover));
             return result;
         });
-        return Boolean.TRUE.equals(changed);
+    }
+
+    @Override
+    public boolean noted(String name) {
+        return call("read a note", opened -> opened.notes.get(null, new DatabaseEntry(name(name)), new DatabaseEntry(),
+                LockMode.READ_COMMITTED) == OperationStatus.SUCCESS);
+    }
+
+    @Override
+    public void note(String name, boolean left) {
+        change("note", Handover.TO_DEVICE, (opened, transaction) -> {
+            DatabaseEntry key = new DatabaseEntry(name(name));
+            OperationStatus status = left
+                    ? opened.notes.put(transaction, key, new DatabaseEntry(new byte[0]))
+                    : opened.notes.delete(transaction, key);
+            return status == OperationStatus.SUCCESS;
+        });
+    }
+
+    private static byte[] name(String name) {
+        return name.getBytes(StandardCharsets.UTF_8);
     }
 
     private static Durability durability(Handover handover) {
@@ -186,54 +199,20 @@ public final class JeStore implements FlashStore {
         };
     }
 
-    /** Does it, and once more in an environment that was opened anew if the library gave this one up. */
-    <T> @Nullable T call(String what, Function<Opened, @Nullable T> operation) {
-        // An interrupt in the middle would cost the environment: it waits until this is done.
-        boolean interrupted = Thread.interrupted();
-        Opened files = opened;
+    <T extends @Nullable Object> T call(String what, Function<Opened, T> operation) {
         try {
-            return operation.apply(files);
+            return files.call(operation);
         } catch (DatabaseException | IllegalStateException failed) {
-            if (!isGivenUp(files, failed)) {
-                throw translated(what, failed);
-            }
-            try {
-                return operation.apply(reopen(files));
-            } catch (DatabaseException | IllegalStateException again) {
-                throw translated(what, again);
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            throw translated(what, failed);
         }
     }
 
-    /** Whether another try can do better: the library gave up, or another thread has opened it anew meanwhile. */
-    private boolean isGivenUp(Opened files, RuntimeException failed) {
-        return opened != files || failed instanceof EnvironmentFailureException && !files.environment.isValid();
-    }
-
-    private synchronized Opened reopen(Opened broken) {
-        if (opened != broken) {
-            return opened;
-        }
-        // Another thread may have been interrupted here: the flag would break what is opened now.
-        boolean interrupted = Thread.interrupted();
+    private static void letGo(Opened broken) {
         try {
-            try {
-                broken.environment.close();
-            } catch (DatabaseException | IllegalStateException expected) {
-                // It says once more why it was given up; its files are let go all the same.
-                broken.environment.isValid();
-            }
-            opened = openFiles();
-            reopened.incrementAndGet();
-            return opened;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            broken.environment.close();
+        } catch (DatabaseException | IllegalStateException expected) {
+            // It says once more why it was given up; its files are let go all the same.
+            broken.environment.isValid();
         }
     }
 
@@ -254,12 +233,12 @@ public final class JeStore implements FlashStore {
 
     /** How often the environment was opened anew. */
     public long reopened() {
-        return reopened.get();
+        return files.reopened();
     }
 
     /** The environment at this moment. */
     Environment environment() {
-        return opened.environment;
+        return files.files().environment;
     }
 
     @Override
@@ -270,17 +249,25 @@ public final class JeStore implements FlashStore {
     @Override
     public void handOver(Handover how) {
         if (how != Handover.BUFFERED) {
-            call("hand over", files -> {
-                files.environment.flushLog(how == Handover.TO_DEVICE);
-                return null;
+            call("hand over", opened -> {
+                opened.environment.flushLog(how == Handover.TO_DEVICE);
+                return true;
             });
         }
     }
 
     @Override
-    public synchronized void close() {
-        boolean interrupted = Thread.interrupted();
+    public void close() {
+        files.close(this::close);
+    }
+
+    private void close(Opened opened) {
         try {
+            if (!opened.environment.isValid()) {
+                letGo(opened);
+                return;
+            }
+            opened.notes.close();
             opened.database.close();
             opened.environment.close();
         } catch (DiskLimitException full) {
@@ -290,9 +277,6 @@ public final class JeStore implements FlashStore {
             throw translated("close", failed);
         } finally {
             IN_USE.remove(directory);
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

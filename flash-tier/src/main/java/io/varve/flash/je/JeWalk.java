@@ -48,19 +48,19 @@ final class JeWalk implements KeyWalk {
     }
 
     private void read() {
-        store.call("walk", files -> {
+        store.call("walk", opened -> {
             ahead.clear();
             DatabaseEntry found = new DatabaseEntry(from);
             DatabaseEntry nothing = new DatabaseEntry();
             nothing.setPartial(0, 0, true);
-            try (Cursor cursor = files.database().openCursor(null, CursorConfig.READ_UNCOMMITTED)) {
+            try (Cursor cursor = opened.database().openCursor(null, CursorConfig.READ_UNCOMMITTED)) {
                 OperationStatus status = cursor.getSearchKeyRange(found, nothing, LockMode.READ_UNCOMMITTED);
                 while (status == OperationStatus.SUCCESS && ahead.size() < AHEAD) {
                     ahead.add(found.getData());
                     status = cursor.getNext(found, nothing, LockMode.READ_UNCOMMITTED);
                 }
             }
-            return null;
+            return true;
         });
     }
 

@@ -30,6 +30,12 @@ public interface FlashStore extends AutoCloseable {
     /** Everything that was changed so far has got so far when it returns. */
     void handOver(Handover handover);
 
+    /** Whether a note of this name was left; it stands beside the map, and is not counted or walked over. */
+    boolean noted(String name);
+
+    /** Leaves a note, or takes it away. It is on the device when this returns. */
+    void note(String name, boolean left);
+
     /** Closes the files; what was handed over stays. */
     @Override
     void close();

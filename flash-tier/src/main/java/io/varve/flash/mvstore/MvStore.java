@@ -1,0 +1,261 @@
+package io.varve.flash.mvstore;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.Reopening;
+import io.varve.flash.store.StoreException;
+import org.h2.mvstore.DataUtils;
+import org.h2.mvstore.MVMap;
+import org.h2.mvstore.MVStore;
+import org.h2.mvstore.MVStoreException;
+import org.h2.mvstore.type.ByteArrayDataType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store in a file of H2's MVStore. Many threads; keys of one lock take turns.
+ *
+ * <p>Keys stand in a map of their own, beside the one of values: pages of the library hold keys and values together, and who
+ * walks over keys is to read no values. A value without a key, as a kill between the two leaves it, is never walked over and is
+ * replaced by the next of its key.
+ *
+ * <p>The library writes in the background what nobody told it to, and may then answer that nothing is left to be written before
+ * it is. So its background thread is off, and what it does besides is done here: a commit when much is buffered, and the
+ * rewriting of thinly used parts of the file now and then.
+ */
+public final class MvStore implements FlashStore {
+    private static final String FILE = "varve.mv";
+    private static final int LOCKS = 256;
+    private static final int MIB = 1 << 20;
+    /** What is buffered at the most, about. */
+    private static final long MOST_BUFFERED_BYTES = 4 * MIB;
+    /** The file is looked after each time so much was written by callers. */
+    private static final long TENDED_EVERY_BYTES = 16 * MIB;
+    /** Less of the file than that is live: parts are rewritten. */
+    private static final int LEAST_FILL_PERCENT = 50;
+    private static final int TENDED_AT_ONCE_BYTES = 8 * MIB;
+    private static final int TENDED_AT_ONCE_MILLIS = 20;
+    /** Writes between two looks at what is free on the device. */
+    private static final int LOOK_EVERY = 64;
+    private static final byte[] NO_VALUE = {};
+
+    private final Path file;
+    private final MvSettings settings;
+    private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
+    private final Reopening<Opened> files;
+    private final AtomicLong bufferedBytes = new AtomicLong();
+    private final AtomicLong untendedBytes = new AtomicLong();
+    private final AtomicInteger untilLook = new AtomicInteger();
+
+    /** What is open: replaced together. Immutable. */
+    record Opened(MVStore store, MVMap<byte[], byte[]> keys, MVMap<byte[], byte[]> values,
+            MVMap<byte[], byte[]> notes) {}
+
+    private MvStore(Path directory, MvSettings settings) {
+        this.settings = settings;
+        file = directory.resolve(FILE);
+        Arrays.setAll(locks, _ -> new ReentrantLock());
+        files = new Reopening<>("The store in " + file,
+                new Reopening.Handling<>(this::openFile, opened -> !opened.store.isClosed(),
+                        opened -> opened.store.closeImmediately()),
+                settings.retryMillis(), System::nanoTime);
+    }
+
+    /**
+     * Opens the file in the directory, which is made if it is not there.
+     *
+     * @throws StoreException if somebody else has it open, or it cannot be read
+     */
+    public static MvStore open(Path directory, MvSettings settings) {
+        try {
+            return new MvStore(Files.createDirectories(directory).toRealPath(), settings);
+        } catch (IOException refused) {
+            throw new UncheckedIOException("The directory " + directory + " cannot be made", refused);
+        }
+    }
+
+    private Opened openFile() {
+        int cacheMegabytes = Math.max(1, (int) Math.ceilDiv(settings.cacheBytes(), MIB));
+        try {
+            MVStore store = new MVStore.Builder().fileName(file.toString()).cacheSize(cacheMegabytes)
+                    .autoCommitDisabled().open();
+            // What a chunk replaced may be overwritten at once: who wants to survive a power cut has each change synced.
+            store.setRetentionTime(0);
+            store.setVersionsToKeep(0);
+            return new Opened(store, map(store, "keys"), map(store, "values"), map(store, "notes"));
+        } catch (MVStoreException failed) {
+            throw translated("open", failed);
+        }
+    }
+
+    private static MVMap<byte[], byte[]> map(MVStore store, String name) {
+        return store.openMap(name, new MVMap.Builder<byte[], byte[]>().keyType(ByteArrayDataType.INSTANCE)
+                .valueType(ByteArrayDataType.INSTANCE));
+    }
+
+    @Override
+    public byte @Nullable [] get(byte[] key) {
+        return call("get", opened -> opened.values.get(key));
+    }
+
+    @Override
+    public boolean put(byte[] key, byte[] value, Handover handover) {
+        refuseIfFull();
+        return change("put", key, handover, opened -> {
+            opened.values.put(key, value);
+            return opened.keys.putIfAbsent(key, NO_VALUE) == null;
+        }, key.length + (long) value.length);
+    }
+
+    @Override
+    public boolean delete(byte[] key, Handover handover) {
+        return change("delete", key, handover, opened -> {
+            boolean was = opened.keys.remove(key) != null;
+            opened.values.remove(key);
+            return was;
+        }, key.length);
+    }
+
+    private boolean change(String what, byte[] key, Handover handover, Function<Opened, Boolean> change, long bytes) {
+        ReentrantLock lock = locks[Math.floorMod(Arrays.hashCode(key), LOCKS)];
+        lock.lock();
+        try {
+            return call(what, opened -> {
+                boolean result = change.apply(opened);
+                if (handover != Handover.BUFFERED || bufferedBytes.addAndGet(bytes) > MOST_BUFFERED_BYTES) {
+                    commit(opened, handover);
+                }
+                return result;
+            });
+        } finally {
+            lock.unlock();
+            tend(bytes);
+        }
+    }
+
+    private void commit(Opened opened, Handover handover) {
+        bufferedBytes.set(0);
+        opened.store.commit();
+        if (handover == Handover.TO_DEVICE) {
+            opened.store.sync();
+        }
+    }
+
+    /** Rewrites thinly used parts of the file, a little at a time. */
+    private void tend(long bytes) {
+        if (untendedBytes.addAndGet(bytes) < TENDED_EVERY_BYTES) {
+            return;
+        }
+        untendedBytes.set(0);
+        call("tend", opened -> {
+            opened.store.compact(LEAST_FILL_PERCENT, TENDED_AT_ONCE_BYTES);
+            opened.store.compactFile(TENDED_AT_ONCE_MILLIS);
+            return true;
+        });
+    }
+
+    private void refuseIfFull() {
+        long most = settings.mostDiskBytes();
+        if (most > 0 && bytes() >= most) {
+            throw new StoreException(StoreException.Kind.FULL, file + " has reached its limit of " + most + " bytes",
+                    null);
+        }
+        if (settings.freeDiskBytes() > 0 && untilLook.getAndDecrement() <= 0) {
+            untilLook.set(LOOK_EVERY);
+            if (file.getParent().toFile().getUsableSpace() < settings.freeDiskBytes()) {
+                untilLook.set(0);
+                throw new StoreException(StoreException.Kind.FULL, "Less than " + settings.freeDiskBytes()
+                        + " bytes are free on the device of " + file, null);
+            }
+        }
+    }
+
+    @Override
+    public boolean noted(String name) {
+        return call("read a note", opened -> opened.notes.containsKey(name.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Override
+    public void note(String name, boolean left) {
+        call("note", opened -> {
+            byte[] key = name.getBytes(StandardCharsets.UTF_8);
+            byte[] before = left ? opened.notes.put(key, NO_VALUE) : opened.notes.remove(key);
+            commit(opened, Handover.TO_DEVICE);
+            return before == null;
+        });
+    }
+
+    /** Of the file. */
+    public long bytes() {
+        return file.toFile().length();
+    }
+
+    <T extends @Nullable Object> T call(String what, Function<Opened, T> operation) {
+        try {
+            return files.call(operation);
+        } catch (MVStoreException failed) {
+            throw translated(what, failed);
+        }
+    }
+
+    private StoreException translated(String what, MVStoreException failed) {
+        StoreException.Kind kind = switch (failed.getErrorCode()) {
+            case DataUtils.ERROR_FILE_LOCKED -> StoreException.Kind.LOCKED;
+            case DataUtils.ERROR_WRITING_FAILED, DataUtils.ERROR_READING_FAILED, DataUtils.ERROR_FILE_CORRUPT, DataUtils.ERROR_CHUNK_NOT_FOUND, DataUtils.ERROR_INTERNAL -> StoreException.Kind.BROKEN;
+            default -> StoreException.Kind.FAILED;
+        };
+        return new StoreException(kind, what + " in " + file + " failed: " + failed.getMessage(), failed);
+    }
+
+    @Override
+    public long count() {
+        return files.files().keys.sizeAsLong();
+    }
+
+    /** How often the file was opened anew. */
+    public long reopened() {
+        return files.reopened();
+    }
+
+    /** The store of the library at this moment. */
+    MVStore library() {
+        return files.files().store;
+    }
+
+    @Override
+    public KeyWalk walk() {
+        return new MvWalk(this);
+    }
+
+    @Override
+    public void handOver(Handover how) {
+        if (how != Handover.BUFFERED) {
+            call("hand over", opened -> {
+                commit(opened, how);
+                return true;
+            });
+        }
+    }
+
+    @Override
+    public void close() {
+        files.close(opened -> {
+            try {
+                opened.store.close();
+            } catch (MVStoreException failed) {
+                throw translated("close", failed);
+            }
+        });
+    }
+}

@@ -1,0 +1,123 @@
+package io.varve.flash.store;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open files of a store whose library gives them up when it cannot go on: they are opened anew, and the operation is done
+ * again, once. Where they cannot be opened, calls fail, and now and then one of them tries again. Many threads.
+ *
+ * <p>An interrupt in the middle of an operation costs a library its files (a channel is closed by it), so threads are not
+ * interrupted in here: the flag waits until the operation is done.
+ *
+ * @param <F> the files, as the library has them
+ */
+public final class Reopening<F> {
+    /** How files are treated. Immutable. */
+    public record Handling<F>(Supplier<F> open, Predicate<F> isUsable, Consumer<F> letGo) {}
+
+    private final String name;
+    private final Handling<F> handling;
+    private final long retryNanos;
+    private final LongSupplier nanoTime;
+    private final AtomicLong reopened = new AtomicLong();
+    private volatile F files;
+    private volatile boolean closed;
+    /** When opening failed it is not tried again before this moment. Guarded by this. */
+    private long notBeforeNanos;
+
+    /**
+     * Opens the files.
+     *
+     * @param name        for messages
+     * @param handling    opening, which fails with a {@link StoreException}; whether they can still be used; and giving back what
+     *                    is left of those that cannot, which does not fail
+     * @param retryMillis how long calls fail at once after files could not be opened anew
+     * @param nanoTime    a clock
+     */
+    public Reopening(String name, Handling<F> handling, long retryMillis, LongSupplier nanoTime) {
+        this.name = name;
+        this.handling = handling;
+        this.nanoTime = nanoTime;
+        retryNanos = TimeUnit.MILLISECONDS.toNanos(retryMillis);
+        notBeforeNanos = nanoTime.getAsLong();
+        files = handling.open().get();
+    }
+
+    /**
+     * Does it, and once more with files that were opened anew if the library gave these up. Whatever the operation throws in the
+     * end, this throws.
+     */
+    public <T extends @Nullable Object> T call(Function<F, T> operation) {
+        return uninterrupted(() -> {
+            F used = files;
+            try {
+                return operation.apply(used);
+            } catch (RuntimeException failed) {
+                if (closed || files == used && handling.isUsable().test(used)) {
+                    throw failed;
+                }
+                return operation.apply(reopen(used));
+            }
+        });
+    }
+
+    private synchronized F reopen(F broken) {
+        if (files != broken) {
+            return files;
+        }
+        long now = nanoTime.getAsLong();
+        if (closed || now - notBeforeNanos < 0) {
+            throw new StoreException(StoreException.Kind.BROKEN,
+                    name + " was given up by its library and could not be opened anew yet", null);
+        }
+        notBeforeNanos = now + retryNanos;
+        handling.letGo().accept(broken);
+        F fresh = handling.open().get();
+        files = fresh;
+        notBeforeNanos = now;
+        reopened.incrementAndGet();
+        return fresh;
+    }
+
+    private static <T extends @Nullable Object> T uninterrupted(Supplier<T> work) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return work.get();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** The files at this moment. */
+    public F files() {
+        return files;
+    }
+
+    /** How often they were opened anew. */
+    public long reopened() {
+        return reopened.get();
+    }
+
+    /** They are not opened any more. @return false if that was so already */
+    public synchronized boolean close(Consumer<F> closing) {
+        if (closed) {
+            return false;
+        }
+        closed = true;
+        uninterrupted(() -> {
+            closing.accept(files);
+            return null;
+        });
+        return true;
+    }
+}

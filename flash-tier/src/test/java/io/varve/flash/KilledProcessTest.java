@@ -1,0 +1,109 @@
+package io.varve.flash;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+import io.varve.flash.Victim.Step;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A real process on real files, killed with SIGKILL again and again. Confined to the test's thread. */
+class KilledProcessTest {
+    private static final int KILLS = 4;
+    private static final int MOST_STEPS = 1500;
+    private static final int MOST_STEPS_SYNCED = 150;
+
+    @TempDir
+    Path directory;
+
+    static Stream<Arguments> setups() {
+        return Stream.of("je", "mv").flatMap(library -> Stream.of("back", "through")
+                .flatMap(mode -> Stream.of("sync", "system").map(how -> Arguments.of(library, mode, how))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void whatWasAcknowledgedIsThereAndWhatWasOverwrittenIsNot(String library, String mode, String how)
+            throws IOException, InterruptedException {
+        SplittableRandom random = new SplittableRandom((library + mode + how).hashCode());
+        Map<String, byte @Nullable []> model = new HashMap<>();
+        long next = 0;
+        for (int kill = 0; kill < KILLS; kill++) {
+            long acknowledged = runAndKill(library, mode, how, next,
+                    1 + random.nextInt(how.equals("sync") ? MOST_STEPS_SYNCED : MOST_STEPS));
+            for (long i = next; i <= acknowledged; i++) {
+                apply(model, Step.of(i));
+            }
+            Step inFlight = Step.of(acknowledged + 1);
+            try (FlashCache cache = Victim.cache(library, directory, mode.equals("back"), how.equals("sync"))) {
+                for (int number = 0; number < Victim.KEYS; number++) {
+                    byte[] key = Victim.key(number);
+                    byte[] found = cache.read(key);
+                    if (Arrays.equals(key, inFlight.key()) && !Arrays.equals(found, model.get(text(key)))) {
+                        apply(model, inFlight);
+                    }
+                    assertThat(text(found)).as("key %s after kill %s at step %s", number, kill, acknowledged)
+                            .isEqualTo(text(model.get(text(key))));
+                }
+                assertThat(cache.stats().items()).isLessThanOrEqualTo(Victim.ITEMS);
+                assertThat(cache.stats().hits()).as("of what flash has kept").isPositive();
+            }
+            next = acknowledged + 2;
+        }
+    }
+
+    private static void apply(Map<String, byte @Nullable []> model, Step step) {
+        model.put(String.valueOf(text(step.key())), step.deletes() ? null : step.value());
+    }
+
+    private static @Nullable String text(byte @Nullable [] bytes) {
+        return bytes == null ? null : new String(bytes, StandardCharsets.US_ASCII);
+    }
+
+    /** @return the last step that was acknowledged */
+    private long runAndKill(String library, String mode, String how, long first, int steps)
+            throws IOException, InterruptedException {
+        List<String> command = new java.util.ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+            if (flag.startsWith("--enable-native-access") || flag.startsWith("--add-modules")) {
+                command.add(flag);
+            }
+        }
+        command.addAll(List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+                System.getProperty("java.class.path"), Victim.class.getName(), library, directory.toString(), mode, how,
+                Long.toString(first)));
+        Path errors = directory.resolve("errors");
+        Process process = new ProcessBuilder(command).redirectError(new File(errors.toString())).start();
+        long last = first - 1;
+        try (BufferedReader acknowledged = process.inputReader(StandardCharsets.US_ASCII)) {
+            String line = acknowledged.readLine();
+            while (line != null) {
+                assertThat(Long.parseLong(line)).isEqualTo(last + 1);
+                last++;
+                if (last - first + 1 == steps) {
+                    process.destroyForcibly();
+                }
+                line = acknowledged.readLine();
+            }
+        }
+        assertThat(process.waitFor()).as("killed, and not ended: %s", Files.readString(errors)).isEqualTo(128 + 9);
+        return last;
+    }
+}

@@ -1,0 +1,153 @@
+package io.varve.ycsb;
+
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.Vector;
+
+import io.varve.flash.FlashCache;
+import io.varve.flash.store.StoreException;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.ByteArrayByteIterator;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+
+/**
+ * YCSB's view of the paper's prototype (TBF, section IV): a cache on flash before a database on disk, both in this process;
+ * {@link FlashTierOptions} has its properties. Confined to one YCSB thread, as YCSB makes one for each; all of them share one
+ * cache, and what it has done is told when the last of them ends.
+ *
+ * <p>A record is one value, all fields packed. The table is not looked at. Scans are not implemented: neither database has all
+ * records with write-back.
+ */
+public final class FlashTierClient extends DB {
+    private static final SharedFlashCache SHARED = new SharedFlashCache();
+
+    private @Nullable FlashCache cache;
+    private long failures;
+
+    /** Made by YCSB, all of them before the first is started. */
+    public FlashTierClient() {
+        SHARED.join();
+    }
+
+    /** One of YCSB's operations. */
+    @FunctionalInterface
+    private interface Operation {
+        Status run(FlashCache cache, byte[] key);
+    }
+
+    /**
+     * Opens the cache, if no other client has.
+     *
+     * @throws DBException that names the property, its value and what is allowed, or the directory that cannot be opened
+     */
+    @Override
+    public void init() throws DBException {
+        try {
+            cache = SHARED.open(FlashTierOptions.parse(getProperties()));
+        } catch (IllegalArgumentException | StoreException | UncheckedIOException refused) {
+            throw new RefusedException(String.valueOf(refused.getMessage()), refused);
+        }
+    }
+
+    @Override
+    public void cleanup() throws DBException {
+        cache = null;
+        if (failures > 1) {
+            System.err.println("varve: " + failures + " operations of a thread failed");
+        }
+        try {
+            SHARED.leave(System.out);
+        } catch (StoreException failed) {
+            throw new DBException("the cache did not close: " + failed.getMessage(), failed);
+        }
+    }
+
+    @Override
+    public Status read(String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
+        return run("read", key, (open, keyBytes) -> {
+            byte[] packed = open.read(keyBytes);
+            if (packed == null) {
+                return Status.NOT_FOUND;
+            }
+            PackedRecord.unpack(packed).forEach((name, value) -> {
+                if (fields == null || fields.contains(name)) {
+                    result.put(name, new ByteArrayByteIterator(value));
+                }
+            });
+            return Status.OK;
+        });
+    }
+
+    @Override
+    public Status insert(String table, String key, Map<String, ByteIterator> values) {
+        return run("insert", key, (open, keyBytes) -> {
+            open.write(keyBytes, PackedRecord.pack(bytes(values)));
+            return Status.OK;
+        });
+    }
+
+    /** {@inheritDoc} Fields that are not written stay as they are. */
+    @Override
+    public Status update(String table, String key, Map<String, ByteIterator> values) {
+        return run("update", key, (open, keyBytes) -> {
+            Map<String, byte[]> written = bytes(values);
+            open.update(keyBytes, before -> {
+                Map<String, byte[]> fields = before == null ? new LinkedHashMap<>() : PackedRecord.unpack(before);
+                fields.putAll(written);
+                return PackedRecord.pack(fields);
+            });
+            return Status.OK;
+        });
+    }
+
+    @Override
+    public Status delete(String table, String key) {
+        return run("delete", key, (open, keyBytes) -> open.delete(keyBytes) ? Status.OK : Status.NOT_FOUND);
+    }
+
+    @Override
+    @SuppressWarnings("NonApiType") // The types are YCSB's.
+    public Status scan(String table, String startKey, int recordCount, @Nullable Set<String> fields,
+            Vector<HashMap<String, ByteIterator>> result) {
+        return Status.NOT_IMPLEMENTED;
+    }
+
+    /** The one place where an operation fails. */
+    private Status run(String name, String key, Operation operation) {
+        FlashCache open = cache;
+        if (open == null) {
+            throw new IllegalStateException(name + " before init or after cleanup");
+        }
+        try {
+            return operation.run(open, key.getBytes(StandardCharsets.UTF_8));
+        } catch (StoreException failed) {
+            tellFirst(name, failed);
+            return Status.ERROR;
+        } catch (IllegalArgumentException stranger) {
+            // What was read is no record of ours.
+            tellFirst(name, stranger);
+            return Status.UNEXPECTED_STATE;
+        }
+    }
+
+    private void tellFirst(String name, RuntimeException failed) {
+        failures++;
+        if (failures == 1) {
+            System.err.println("varve: " + name + " failed (further failures of this thread are only counted): "
+                    + failed.getMessage());
+        }
+    }
+
+    private static Map<String, byte[]> bytes(Map<String, ByteIterator> values) {
+        Map<String, byte[]> fields = new LinkedHashMap<>();
+        values.forEach((name, value) -> fields.put(name, value.toArray()));
+        return fields;
+    }
+}
