@@ -257,12 +257,24 @@ public final class FlashCache implements AutoCloseable {
         ReentrantLock lock = lock(hash);
         lock.lock();
         try {
-            // The disk first: a value that flash alone has is the last to go.
-            boolean was = disk.delete(key, handover);
-            return policy.caches() && forget(recordKey, hash) || was;
+            if (!policy.caches()) {
+                return disk.delete(key, handover);
+            }
+            // What is killed in between has not happened: the value that would be answered next is the last to go.
+            if (isDirty(recordKey)) {
+                disk.delete(key, handover);
+                return forget(recordKey, hash);
+            }
+            boolean was = forget(recordKey, hash);
+            return disk.delete(key, handover) || was;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether the value is on flash alone. */
+    private boolean isDirty(byte[] recordKey) {
+        return writeBack && record(recordKey).filter(StoredValue::dirty).isPresent();
     }
 
     private boolean forget(byte[] recordKey, long hash) {

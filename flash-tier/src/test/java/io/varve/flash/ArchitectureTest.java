@@ -46,7 +46,8 @@ final class ArchitectureTest {
         noClasses().that().resideOutsideOfPackage(ROOT + ".mvstore").should().dependOnClassesThat()
                 .resideInAPackage("org.h2..").check(CLASSES);
         noClasses().that().resideInAnyPackage(ROOT + ".je", ROOT + ".mvstore", ROOT + ".store").should()
-                .dependOnClassesThat().resideInAnyPackage(ROOT + ".policy", ROOT + ".record", ROOT + ".bloom").check(CLASSES);
+                .dependOnClassesThat().resideInAnyPackage(ROOT + ".policy", ROOT + ".record", ROOT + ".bloom")
+                .check(CLASSES);
     }
 
     @Test

@@ -132,6 +132,34 @@ class FlashCacheTest {
         assertThat(cache.stats().items()).isEqualTo(flash.count());
     }
 
+    /** Cut short after its first step, a delete has not happened: neither before a restart nor when the record is evicted. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aDeleteThatTheDiskRefusesHasNotHappened(boolean writeBack) {
+        settings = settings.withWriteBack(writeBack);
+        cache = open(Policies.LRU);
+        disk.put(bytes("clean"), bytes("v"), io.varve.flash.store.Handover.TO_SYSTEM);
+        assertThat(read("clean")).isEqualTo("v");
+        write("written", "w");
+        disk.refuse(call -> call.equals("delete"));
+        assertThatThrownBy(() -> cache.delete(bytes("clean"))).isInstanceOf(StoreException.class);
+        assertThatThrownBy(() -> cache.delete(bytes("written"))).isInstanceOf(StoreException.class);
+        disk.refuse(_ -> false);
+        flash.kill();
+        disk.kill();
+        cache = open(Policies.LRU);
+        for (int i = 0; i < 2 * ITEMS; i++) {
+            assertThat(read("clean")).isEqualTo("v");
+            assertThat(read("written")).isEqualTo("w");
+            write("other" + i, "x");
+        }
+        for (int i = 0; i < ITEMS; i++) {
+            write("more" + i, "x");
+        }
+        assertThat(read("clean")).as("evicted meanwhile").isEqualTo("v");
+        assertThat(read("written")).isEqualTo("w");
+    }
+
     /** With write-back the value may be on flash alone; with write-through the disk has it, and flash did make way. */
     @Test
     void aWriteThatOnlyTheDiskTakesIsThere() {

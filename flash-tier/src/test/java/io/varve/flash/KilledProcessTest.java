@@ -7,10 +7,10 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
@@ -42,7 +42,7 @@ class KilledProcessTest {
     void whatWasAcknowledgedIsThereAndWhatWasOverwrittenIsNot(String library, String mode, String how)
             throws IOException, InterruptedException {
         SplittableRandom random = new SplittableRandom((library + mode + how).hashCode());
-        Map<String, byte @Nullable []> model = new HashMap<>();
+        Map<String, @Nullable String> model = new HashMap<>();
         long next = 0;
         for (int kill = 0; kill < KILLS; kill++) {
             long acknowledged = runAndKill(library, mode, how, next,
@@ -52,24 +52,28 @@ class KilledProcessTest {
             }
             Step inFlight = Step.of(acknowledged + 1);
             try (FlashCache cache = Victim.cache(library, directory, mode.equals("back"), how.equals("sync"))) {
-                for (int number = 0; number < Victim.KEYS; number++) {
-                    byte[] key = Victim.key(number);
-                    byte[] found = cache.read(key);
-                    if (Arrays.equals(key, inFlight.key()) && !Arrays.equals(found, model.get(text(key)))) {
+                // Twice: what is read first is not to change when records are evicted by it.
+                for (int i = 0; i < 2 * Victim.KEYS; i++) {
+                    int number = i % Victim.KEYS;
+                    String key = Victim.name(number);
+                    String found = text(cache.read(Victim.bytes(key)));
+                    if (i < Victim.KEYS && key.equals(inFlight.key()) && !Objects.equals(found, model.get(key))) {
                         apply(model, inFlight);
                     }
-                    assertThat(text(found)).as("key %s after kill %s at step %s", number, kill, acknowledged)
-                            .isEqualTo(text(model.get(text(key))));
+                    assertThat(found).as("%s after kill %s at step %s", key, kill, acknowledged)
+                            .isEqualTo(model.get(key));
                 }
                 assertThat(cache.stats().items()).isLessThanOrEqualTo(Victim.ITEMS);
-                assertThat(cache.stats().hits()).as("of what flash has kept").isPositive();
+                if (mode.equals("back")) {
+                    assertThat(cache.stats().hits()).as("of what flash alone has").isPositive();
+                }
             }
             next = acknowledged + 2;
         }
     }
 
-    private static void apply(Map<String, byte @Nullable []> model, Step step) {
-        model.put(String.valueOf(text(step.key())), step.deletes() ? null : step.value());
+    private static void apply(Map<String, @Nullable String> model, Step step) {
+        model.put(step.key(), step.deletes() ? null : step.value());
     }
 
     private static @Nullable String text(byte @Nullable [] bytes) {
@@ -98,7 +102,8 @@ class KilledProcessTest {
                 assertThat(Long.parseLong(line)).isEqualTo(last + 1);
                 last++;
                 if (last - first + 1 == steps) {
-                    process.destroyForcibly();
+                    // Not by the process itself, which would close what it has said and we have not read yet.
+                    process.toHandle().destroyForcibly();
                 }
                 line = acknowledged.readLine();
             }

@@ -23,19 +23,22 @@ final class Victim {
     private Victim() {}
 
     /** The change number i of all: which key, to which value. Immutable. */
-    record Step(byte[] key, byte[] value, boolean deletes) {
+    record Step(String key, String value, boolean deletes) {
         static Step of(long i) {
             SplittableRandom random = new SplittableRandom(i);
             // The generator's first numbers of neighbouring seeds differ well enough after one.
             random.nextLong();
-            byte[] key = key(random.nextInt(KEYS));
-            return new Step(key, (i + " " + "x".repeat(random.nextInt(300))).getBytes(StandardCharsets.US_ASCII),
+            return new Step(name(random.nextInt(KEYS)), i + " " + "x".repeat(random.nextInt(300)),
                     random.nextInt(5) == 0);
         }
     }
 
-    static byte[] key(int number) {
-        return ("key" + number).getBytes(StandardCharsets.US_ASCII);
+    static String name(int number) {
+        return "key" + number;
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     static FlashStore store(String library, Path directory) {
@@ -58,12 +61,12 @@ final class Victim {
         for (long i = Long.parseLong(args[4]);; i++) {
             Step step = Step.of(i);
             if (step.deletes()) {
-                cache.delete(step.key());
+                cache.delete(bytes(step.key()));
             } else {
-                cache.write(step.key(), step.value());
+                cache.write(bytes(step.key()), bytes(step.value()));
             }
             if (i % 3 == 0) {
-                cache.read(key((int) (i % KEYS)));
+                cache.read(bytes(name((int) (i % KEYS))));
             }
             out.print(i + "\n");
             out.flush();

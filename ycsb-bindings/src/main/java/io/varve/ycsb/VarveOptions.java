@@ -142,8 +142,10 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
 
     @Override
     public String toString() {
-        return "VarveOptions[" + host + ":" + port + ", record " + PropertyReader.lower(record) + ", key " + PropertyReader.lower(key) + ", TTLs "
-                + ttlsMillis + " ms " + PropertyReader.lower(ttlDistribution) + " by " + PropertyReader.lower(ttlMode) + ", index "
+        return "VarveOptions[" + host + ":" + port + ", record " + PropertyReader.lower(record) + ", key "
+                + PropertyReader.lower(key) + ", TTLs "
+                + ttlsMillis + " ms " + PropertyReader.lower(ttlDistribution) + " by " + PropertyReader.lower(ttlMode)
+                + ", index "
                 + PropertyReader.lower(index) + ", seed " + seed + "]";
     }
 }

@@ -50,10 +50,12 @@ public final class MvStore implements FlashStore {
     private static final int LOOK_EVERY = 64;
     private static final byte[] NO_VALUE = {};
 
+    private final Path directory;
     private final Path file;
     private final MvSettings settings;
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private final Reopening<Opened> files;
+    private volatile boolean openedOnce;
     private final AtomicLong bufferedBytes = new AtomicLong();
     private final AtomicLong untendedBytes = new AtomicLong();
     private final AtomicInteger untilLook = new AtomicInteger();
@@ -64,6 +66,7 @@ public final class MvStore implements FlashStore {
 
     private MvStore(Path directory, MvSettings settings) {
         this.settings = settings;
+        this.directory = directory;
         file = directory.resolve(FILE);
         Arrays.setAll(locks, _ -> new ReentrantLock());
         files = new Reopening<>("The store in " + file,
@@ -86,6 +89,10 @@ public final class MvStore implements FlashStore {
     }
 
     private Opened openFile() {
+        if (openedOnce && !Files.exists(file)) {
+            // The library would make a new one, empty, in the place of what is on a device that was unmounted.
+            throw new StoreException(StoreException.Kind.FAILED, file + " has vanished", null);
+        }
         int cacheMegabytes = Math.max(1, (int) Math.ceilDiv(settings.cacheBytes(), MIB));
         try {
             MVStore store = new MVStore.Builder().fileName(file.toString()).cacheSize(cacheMegabytes)
@@ -93,6 +100,7 @@ public final class MvStore implements FlashStore {
             // What a chunk replaced may be overwritten at once: who wants to survive a power cut has each change synced.
             store.setRetentionTime(0);
             store.setVersionsToKeep(0);
+            openedOnce = true;
             return new Opened(store, map(store, "keys"), map(store, "values"), map(store, "notes"));
         } catch (MVStoreException failed) {
             throw translated("open", failed);
@@ -173,7 +181,7 @@ public final class MvStore implements FlashStore {
         }
         if (settings.freeDiskBytes() > 0 && untilLook.getAndDecrement() <= 0) {
             untilLook.set(LOOK_EVERY);
-            if (file.getParent().toFile().getUsableSpace() < settings.freeDiskBytes()) {
+            if (directory.toFile().getUsableSpace() < settings.freeDiskBytes()) {
                 untilLook.set(0);
                 throw new StoreException(StoreException.Kind.FULL, "Less than " + settings.freeDiskBytes()
                         + " bytes are free on the device of " + file, null);
@@ -203,7 +211,13 @@ public final class MvStore implements FlashStore {
 
     <T extends @Nullable Object> T call(String what, Function<Opened, T> operation) {
         try {
-            return files.call(operation);
+            return files.call(opened -> {
+                // The library would go on answering from the pages that it has in memory.
+                if (opened.store.isClosed()) {
+                    throw DataUtils.newMVStoreException(DataUtils.ERROR_CLOSED, "the file is closed");
+                }
+                return operation.apply(opened);
+            });
         } catch (MVStoreException failed) {
             throw translated(what, failed);
         }
@@ -212,7 +226,9 @@ public final class MvStore implements FlashStore {
     private StoreException translated(String what, MVStoreException failed) {
         StoreException.Kind kind = switch (failed.getErrorCode()) {
             case DataUtils.ERROR_FILE_LOCKED -> StoreException.Kind.LOCKED;
-            case DataUtils.ERROR_WRITING_FAILED, DataUtils.ERROR_READING_FAILED, DataUtils.ERROR_FILE_CORRUPT, DataUtils.ERROR_CHUNK_NOT_FOUND, DataUtils.ERROR_INTERNAL -> StoreException.Kind.BROKEN;
+            case DataUtils.ERROR_WRITING_FAILED, DataUtils.ERROR_READING_FAILED, DataUtils.ERROR_FILE_CORRUPT,
+                    DataUtils.ERROR_CHUNK_NOT_FOUND, DataUtils.ERROR_INTERNAL ->
+                StoreException.Kind.BROKEN;
             default -> StoreException.Kind.FAILED;
         };
         return new StoreException(kind, what + " in " + file + " failed: " + failed.getMessage(), failed);

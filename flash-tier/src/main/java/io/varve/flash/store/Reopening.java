@@ -23,12 +23,21 @@ public final class Reopening<F> {
     /** How files are treated. Immutable. */
     public record Handling<F>(Supplier<F> open, Predicate<F> isUsable, Consumer<F> letGo) {}
 
+    /** What one opening made. */
+    private static final class Current<F> {
+        private final F files;
+
+        Current(F files) {
+            this.files = files;
+        }
+    }
+
     private final String name;
     private final Handling<F> handling;
     private final long retryNanos;
     private final LongSupplier nanoTime;
     private final AtomicLong reopened = new AtomicLong();
-    private volatile F files;
+    private volatile Current<F> current;
     private volatile boolean closed;
     /** When opening failed it is not tried again before this moment. Guarded by this. */
     private long notBeforeNanos;
@@ -48,7 +57,7 @@ public final class Reopening<F> {
         this.nanoTime = nanoTime;
         retryNanos = TimeUnit.MILLISECONDS.toNanos(retryMillis);
         notBeforeNanos = nanoTime.getAsLong();
-        files = handling.open().get();
+        current = new Current<>(handling.open().get());
     }
 
     /**
@@ -57,11 +66,11 @@ public final class Reopening<F> {
      */
     public <T extends @Nullable Object> T call(Function<F, T> operation) {
         return uninterrupted(() -> {
-            F used = files;
+            Current<F> used = current;
             try {
-                return operation.apply(used);
+                return operation.apply(used.files);
             } catch (RuntimeException failed) {
-                if (closed || files == used && handling.isUsable().test(used)) {
+                if (closed || current == used && handling.isUsable().test(used.files)) {
                     throw failed;
                 }
                 return operation.apply(reopen(used));
@@ -69,9 +78,9 @@ public final class Reopening<F> {
         });
     }
 
-    private synchronized F reopen(F broken) {
-        if (files != broken) {
-            return files;
+    private synchronized F reopen(Current<F> broken) {
+        if (current != broken) {
+            return current.files;
         }
         long now = nanoTime.getAsLong();
         if (closed || now - notBeforeNanos < 0) {
@@ -79,9 +88,9 @@ public final class Reopening<F> {
                     name + " was given up by its library and could not be opened anew yet", null);
         }
         notBeforeNanos = now + retryNanos;
-        handling.letGo().accept(broken);
+        handling.letGo().accept(broken.files);
         F fresh = handling.open().get();
-        files = fresh;
+        current = new Current<>(fresh);
         notBeforeNanos = now;
         reopened.incrementAndGet();
         return fresh;
@@ -100,7 +109,7 @@ public final class Reopening<F> {
 
     /** The files at this moment. */
     public F files() {
-        return files;
+        return current.files;
     }
 
     /** How often they were opened anew. */
@@ -115,7 +124,7 @@ public final class Reopening<F> {
         }
         closed = true;
         uninterrupted(() -> {
-            closing.accept(files);
+            closing.accept(current.files);
             return null;
         });
         return true;

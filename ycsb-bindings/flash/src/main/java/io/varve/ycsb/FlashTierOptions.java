@@ -57,13 +57,11 @@ public record FlashTierOptions(Policies policy, FlashCacheSettings settings, Pat
 
     /** When a write reaches the database behind. */
     enum Write {
-        THROUGH,
-        BACK
+        THROUGH, BACK
     }
 
     private enum Answer {
-        FALSE,
-        TRUE
+        FALSE, TRUE
     }
 
     /**

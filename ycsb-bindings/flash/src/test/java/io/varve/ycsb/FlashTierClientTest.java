@@ -72,6 +72,7 @@ class FlashTierClientTest {
     }
 
     @Test
+    @SuppressWarnings("JdkObsolete") // The types are YCSB's.
     void whatIsDeletedIsNotFound() {
         client.insert("t", "user1", values("a", "1"));
         assertThat(client.delete("t", "user1")).isEqualTo(Status.OK);
