@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.simulate.InvalidTraceException;
@@ -91,7 +91,8 @@ final class SimulateCommand implements Callable<Integer> {
             List<Cell> cells = cells(source);
             out.println(source.describe());
             out.flush();
-            List<Outcome> outcomes = new Simulation(source, warmupOrDefault(), steps, seed).run(cells, progress());
+            List<Outcome> outcomes = new Simulation(source, warmupOrDefault(), steps, seed, false).run(cells,
+                    progress());
             table(outcomes, out);
             if (csv != null) {
                 Files.write(csv, lines(outcomes));
@@ -147,7 +148,7 @@ final class SimulateCommand implements Callable<Integer> {
                 + "less than one key or more than 536 million");
     }
 
-    private LongConsumer progress() {
+    private LongPredicate progress() {
         long start = System.nanoTime();
         long[] next = {PROGRESS_REQUESTS};
         return done -> {
@@ -157,6 +158,7 @@ final class SimulateCommand implements Callable<Integer> {
                         done * 1e9 / (System.nanoTime() - start));
                 spec.commandLine().getErr().flush();
             }
+            return true;
         };
     }
 

@@ -409,5 +409,6 @@ final class InMemoryCache implements Cache {
             }
         }
         context.pool().close();
+        context.regions().discardRetired();
     }
 }

@@ -124,6 +124,34 @@ final class CachePressureTest {
         }
     }
 
+    /** Of the bytes they have half: so they have half of the turns, and are found in them. */
+    @Test
+    void aFewLargeItemsAmongManySmallAreFoundToGo() {
+        int small = 150_000;
+        int large = 12;
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(40 * MIB).withShards(2).withSegmentSizeBytes(256 << 10).withHeads(2)
+                        .withEvictionPolicy(EvictionPolicy.ALLKEYS_RANDOM).withHashSeed(7).withTicker(ticker)))) {
+            for (int i = 0; i < large; i++) {
+                write(fixture, -1 - i, MIB, Item.NEVER);
+            }
+            int i = 0;
+            while (fixture.cache.stats().evicted() == 0) {
+                write(fixture, i++, 60, Item.NEVER);
+            }
+            assertThat(i).isGreaterThan(small);
+            int more = i + 8 * MIB / 100;
+            for (; i < more; i++) {
+                write(fixture, i, 60, Item.NEVER);
+            }
+            int left = 0;
+            for (int j = 0; j < large; j++) {
+                left += fixture.get(0, key(-1 - j)) == null ? 0 : 1;
+            }
+            assertThat(left).as("large items left of %s after some 8 MB were gained", large).isLessThanOrEqualTo(8);
+        }
+    }
+
     /** The index of many small items takes as much as the new limit or more, and a smaller table needs room beside it. */
     @ParameterizedTest
     @ValueSource(doubles = {0.3, 0.9, 1.02, 1.2})

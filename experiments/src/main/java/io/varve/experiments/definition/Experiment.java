@@ -53,7 +53,11 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Our generator sends a mixed load on a fixed schedule; latencies and the server's pauses are recorded. */
         LATENCY,
         /** Each configuration and the baseline take turns under one client, then under many, each with one request on its way. */
-        PAPER_REQUESTS
+        PAPER_REQUESTS,
+        /** Replacement policies of a cache on flash get the requests of YCSB's generators, in this process and without a store. */
+        SIMULATED,
+        /** The same with a cache on flash before a database on disk, in real files, in this process. */
+        OBSERVED
     }
 
     /**

@@ -45,6 +45,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** The look at the machine before, and the rest after the fill. */
     private static final int LATENCY_PAUSES_SECONDS = 12;
     /** Writes a second that the memory tier takes from one thread while it cleans, for the estimate alone. */
+    private static final int ASSUMED_SIMULATED_RATE = 5_000_000;
+    private static final int ASSUMED_STORE_RATE = 40_000;
     private static final int ASSUMED_TIER_RATE = 1_000_000;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
@@ -247,6 +249,16 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return CleanerLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
     }
 
+    /** What the caches of a simulation are asked for. */
+    public SimulatedLoad simulated(RunSpec run) {
+        return SimulatedLoad.of(workload(run), keys(run));
+    }
+
+    /** Whether a run of the kind needs a server. */
+    public static boolean hasServer(Kind kind) {
+        return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED;
+    }
+
     public Size size(RunSpec run) {
         Size size = experiment.sizes().get(run.size());
         if (size == null) {
@@ -299,6 +311,18 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                         + OVERHEAD_SECONDS;
             }
             case CLEANER -> cleaner(run).writes() / ASSUMED_TIER_RATE + 1;
+            case OBSERVED -> {
+                SimulatedLoad load = simulated(run);
+                yield load.keys() / ASSUMED_STORE_RATE
+                        + (load.requests() + load.warmup()) * load.policies().size() * load.percents().size()
+                                / ASSUMED_STORE_RATE
+                        + OVERHEAD_SECONDS;
+            }
+            case SIMULATED -> {
+                SimulatedLoad load = simulated(run);
+                yield (load.requests() + load.warmup()) * load.policies().size() * load.percents().size()
+                        / ASSUMED_SIMULATED_RATE + 1;
+            }
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
     }

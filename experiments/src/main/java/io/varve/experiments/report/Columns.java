@@ -15,6 +15,7 @@ import io.varve.experiments.result.FragmentationText;
 import io.varve.experiments.result.LatencyText;
 import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.PaperTables;
+import io.varve.experiments.result.PoliciesText;
 import io.varve.experiments.result.RequestsText;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
@@ -84,6 +85,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addFragmentation(all, summary);
         addLatency(all, summary);
         addCleaner(all, summary);
+        addPolicies(all, summary);
         return all;
     }
 
@@ -213,6 +215,30 @@ record Columns(String file, String title, String unit, List<String> names, List<
                     "Bytes moved per byte written, " + heads, "bytes");
             addCleaner(all, summary, byLifetime, CleanerText.WITHOUT_MOVING, "without-moving" + suffix,
                     "Share of the segments freed without moving a byte, " + heads, "share");
+        }
+    }
+
+    /** As the TBF paper's Figures 4 and 5: an image for each kind of requests, a bar for each policy at each size. */
+    private static void addPolicies(List<Columns> all, Summary summary) {
+        for (RunRecord run : summary.runs()) {
+            addPolicies(all, run, PoliciesText.HITS, "hits-", "Hits: ", "share of the reads");
+            addPolicies(all, run, PoliciesText.MISSES_OVER_LRU, "misses-", "Misses over LRU's: ", "ratio");
+        }
+    }
+
+    private static void addPolicies(List<Columns> all, RunRecord run, String metric, String file, String title,
+            String unit) {
+        Grid grid = new Grid();
+        for (String size : PoliciesText.sizes(run)) {
+            for (String policy : PoliciesText.policies(run)) {
+                double value = PoliciesText.number(run, metric, policy, size);
+                if (Double.isFinite(value)) {
+                    grid.put(size, policy, value);
+                }
+            }
+        }
+        if (!grid.names.isEmpty()) {
+            all.add(grid.columns(file + run.run().workload(), title + run.run().workload(), unit));
         }
     }
 

@@ -17,7 +17,7 @@ import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
 import org.jspecify.annotations.Nullable;
 
-/** The figures of redis-plus-plus that are tables here, with the published values. Confined to the thread that makes them. */
+/** The figures of the papers that are tables here, with the published values. Confined to the thread that makes them. */
 public final class PaperTables {
     /** The paper's names of its two servers. */
     private static final String THEIRS = "Redis++";
@@ -67,8 +67,16 @@ public final class PaperTables {
             case "delay" -> delay(figure);
             case "throughput" -> throughput(figure);
             case "cache-misses" -> cacheMisses(figure);
+            case "policy-memory" -> FlashTables.memory(figure, runs(Kind.SIMULATED));
+            case "hit-rates" -> FlashTables.hitRates(figure, runs(Kind.SIMULATED));
+            case "miss-rates" -> FlashTables.missRates(figure, runs(Kind.SIMULATED));
+            case "observed-hit-rates" -> FlashTables.observed(figure, runs(Kind.OBSERVED));
+            case "operations" -> FlashTables.operations(figure, runs(Kind.OBSERVED));
+            case "traversal" -> FlashTables.traversal(figure, runs(Kind.SIMULATED));
+            case "false-negatives" -> FlashTables.falseNegatives(figure, runs(Kind.SIMULATED));
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': allowed are "
-                    + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses");
+                    + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
+                    + "miss-rates, traversal, false-negatives, observed-hit-rates, operations");
         };
     }
 

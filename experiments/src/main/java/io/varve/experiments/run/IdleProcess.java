@@ -21,9 +21,11 @@ final class IdleProcess implements AutoCloseable {
 
     static IdleProcess start(RunContext context) throws IOException {
         List<String> command = PacedProcess.command(IdleProbe.class);
+        // The system is asked for the time slice by a native call.
+        command.add(1, "--enable-native-access=ALL-UNNAMED");
         command.add(SLICE_MICROS);
         return new IdleProcess(new ProcessBuilder(Pinning.command(context.pinning.server(), command))
-                .redirectErrorStream(true)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start());
     }
 

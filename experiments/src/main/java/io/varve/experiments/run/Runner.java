@@ -69,7 +69,7 @@ public final class Runner {
     }
 
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
-        return plan.kind(run) == Kind.CLEANER
+        return !Plan.hasServer(plan.kind(run))
                 ? new NoServer()
                 : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run),
                         serverCores(configuration, pinning), directory, plan.kind(run) == Kind.LATENCY);
@@ -94,7 +94,7 @@ public final class Runner {
         String version = "unknown";
         progress.begin(context);
         try {
-            version = plan.kind(context.run) == Kind.CLEANER ? "Varve" : flushed(context.target);
+            version = Plan.hasServer(plan.kind(context.run)) ? flushed(context.target) : "Varve";
             load(context);
         } catch (IOException e) {
             context.faults.add(context.phase + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()));
@@ -133,6 +133,8 @@ public final class Runner {
             case FRAGMENTATION -> monitored(context, new FragmentationRun(context)::measure);
             case LATENCY -> latency(context);
             case CLEANER -> new CleanerRun(context).measure();
+            case SIMULATED -> new SimulatedRun(context).measure();
+            case OBSERVED -> new ObservedRun(context).measure();
             case THROUGHPUT -> throughput(context);
             case PAPER_REQUESTS -> besideRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }

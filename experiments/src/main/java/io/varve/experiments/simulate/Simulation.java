@@ -6,11 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 import io.varve.flash.policy.Policies;
 import io.varve.flash.policy.ReplacementPolicy;
+import io.varve.flash.simulation.AuditedPolicy;
 import io.varve.flash.simulation.CacheSimulator;
 import io.varve.flash.simulation.CheApproximation;
 import io.varve.flash.simulation.Popularity;
@@ -19,16 +21,25 @@ import io.varve.flash.simulation.Popularity;
 public final class Simulation {
     /** Requests that all caches get before the next are read. */
     private static final int BATCH = 1 << 16;
+    /** Policies whose marks are in Bloom filters. */
+    private static final Set<Policies> MAY_FORGET = Set.of(Policies.TBF, Policies.TBF_HALF, Policies.TBF_MARKED,
+            Policies.BFD);
 
     /** A cache to simulate. */
     public record Cell(Policies policy, int capacity) {}
 
     /**
-     * What became of it. Immutable.
+     * What became of it. Immutable, as long as nobody goes on with the simulator.
      *
      * @param theory the hit ratio that theory tells, where there is one for the policy and the requests
+     * @param audit  the account of marks that was kept beside the policy, if it was
      */
-    public record Outcome(Cell cell, CacheSimulator.Figures figures, long ramBytes, OptionalDouble theory) {}
+    public record Outcome(Cell cell, CacheSimulator simulator, long ramBytes, OptionalDouble theory,
+            Optional<AuditedPolicy> audit) {
+        public CacheSimulator.Figures figures() {
+            return simulator.figures();
+        }
+    }
 
     /** A batch: keys, and which of them are written after they were read. */
     private static final class Batch {
@@ -40,13 +51,16 @@ public final class Simulation {
     private final long warmup;
     private final int mostSteps;
     private final long seed;
+    private final boolean audited;
 
     /**
      * @param warmup    requests that are not counted
      * @param mostSteps keys that a search for a victim may look at
      * @param seed      of the policies that draw
+     * @param audited   whether it is noted beside those that may forget which keys are marked; takes memory and time
      */
-    public Simulation(KeySource source, long warmup, int mostSteps, long seed) {
+    public Simulation(KeySource source, long warmup, int mostSteps, long seed, boolean audited) {
+        this.audited = audited;
         this.source = source;
         this.warmup = warmup;
         this.mostSteps = mostSteps;
@@ -54,32 +68,36 @@ public final class Simulation {
     }
 
     /**
-     * @param progress told how many requests there were, now and then
+     * @param progress told how many requests there were, now and then; what it says tells whether to go on
      * @throws IOException           if a trace cannot be read
      * @throws InvalidTraceException if it does not say what it should
      */
-    public List<Outcome> run(List<Cell> cells, LongConsumer progress) throws IOException {
+    public List<Outcome> run(List<Cell> cells, LongPredicate progress) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             List<ReplacementPolicy> policies = new ArrayList<>();
             List<CacheSimulator> simulators = new ArrayList<>();
             SplittableRandom seeds = new SplittableRandom(seed);
             for (Cell cell : cells) {
                 ReplacementPolicy policy = cell.policy().create(arena, cell.capacity(), seeds.split());
-                policies.add(policy);
-                simulators.add(new CacheSimulator(policy, cell.capacity(), mostSteps));
+                ReplacementPolicy simulated = audited && MAY_FORGET.contains(cell.policy())
+                        ? new AuditedPolicy(policy, cell.capacity())
+                        : policy;
+                policies.add(simulated);
+                simulators.add(new CacheSimulator(simulated, cell.capacity(), mostSteps));
             }
             replay(simulators, progress);
             Optional<Popularity> popularity = source.popularity();
             List<Outcome> outcomes = new ArrayList<>();
             for (int i = 0; i < cells.size(); i++) {
-                outcomes.add(new Outcome(cells.get(i), simulators.get(i).figures(), policies.get(i).ramBytes(),
-                        theory(cells.get(i), popularity)));
+                outcomes.add(new Outcome(cells.get(i), simulators.get(i), policies.get(i).ramBytes(),
+                        theory(cells.get(i), popularity),
+                        policies.get(i) instanceof AuditedPolicy audit ? Optional.of(audit) : Optional.empty()));
             }
             return outcomes;
         }
     }
 
-    private void replay(List<CacheSimulator> simulators, LongConsumer progress) throws IOException {
+    private void replay(List<CacheSimulator> simulators, LongPredicate progress) throws IOException {
         Batch batch = new Batch();
         long done = 0;
         try (KeyStream stream = source.open()) {
@@ -95,7 +113,9 @@ public final class Simulation {
                 if (done == warmup) {
                     simulators.forEach(CacheSimulator::startCounting);
                 }
-                progress.accept(done);
+                if (!progress.test(done)) {
+                    return;
+                }
             }
         }
     }

@@ -67,7 +67,7 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
 
             @Override
             public long key() {
-                return Mixing.mix(number + 1);
+                return keyOf(number);
             }
 
             @Override
@@ -75,6 +75,11 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
                 return updates > 0 && ThreadLocalRandom.current().nextDouble() < updates;
             }
         };
+    }
+
+    /** The key that a request for this number is for, 0 to keys - 1. */
+    public static long keyOf(long number) {
+        return Mixing.mix(number + 1);
     }
 
     /** A counter whose last value is that of the last key. */

@@ -1,5 +1,7 @@
 package io.varve.experiments.simulate;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 
 import io.varve.flash.simulation.Popularity;
@@ -37,6 +39,8 @@ final class YcsbPopularity {
     /** ... and so many ranks have a key of their own. */
     private static final int SAMPLED_HEAD = 1_000_000;
     private static final long SEED = 20130508;
+    /** A kind of many ranks has one in so many of those in front of it. */
+    private static final int PART = 1000;
 
     /** The probabilities of ranks among n items. */
     record Ranks(double items, double zeta, double eta) {
@@ -68,16 +72,43 @@ final class YcsbPopularity {
 
     private YcsbPopularity() {}
 
+    /** Summed up to {@link #FAR}, and from there by the integral and half of its ends (Euler and Maclaurin). */
     private static double zetaOf(long items) {
         double sum = 0;
-        for (long i = 1; i <= items; i++) {
+        for (long i = 1; i <= Math.min(items, FAR); i++) {
             sum += 1 / Math.pow(i, THETA);
         }
-        return sum;
+        return items <= FAR
+                ? sum
+                : sum + (Math.pow(items, POWER) - Math.pow(FAR, POWER)) / POWER
+                        + (Math.pow(items, -THETA) - Math.pow(FAR, -THETA)) / 2;
     }
 
     /** @param keys 2 or more */
-    static Popularity latest(int keys) {
+    static Popularity latest(long keys) {
+        return keys <= MOST_KEYS ? latestOneByOne((int) keys) : latestInKinds(keys, SAMPLED_HEAD);
+    }
+
+    /** @param head ranks that are kinds of their own; behind them each kind has a part more ranks than the one before */
+    static Popularity latestInKinds(long keys, int head) {
+        long items = keys - 1;
+        Ranks ranks = Ranks.of(items);
+        List<double[]> kinds = new ArrayList<>();
+        for (long rank = 0; rank < items;) {
+            long next = rank < head ? rank + 1 : Math.min(items, rank + Math.max(1, rank / PART));
+            double probability = rank < head
+                    ? ranks.probability(rank)
+                    : (ranks.from(rank) - (next == items ? 0 : ranks.from(next))) / (next - rank);
+            kinds.add(new double[] {probability, next - rank});
+            rank = next;
+        }
+        // The last key that there is was never asked for.
+        kinds.add(new double[] {0, 1});
+        return new Popularity(kinds.stream().mapToDouble(kind -> kind[0]).toArray(),
+                kinds.stream().mapToDouble(kind -> kind[1]).toArray());
+    }
+
+    private static Popularity latestOneByOne(int keys) {
         int items = keys - 1;
         Ranks ranks = Ranks.of(items);
         double[] probabilities = new double[keys];

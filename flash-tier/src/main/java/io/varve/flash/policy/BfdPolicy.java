@@ -12,7 +12,7 @@ import io.varve.flash.bloom.BloomFilter;
  *
  * <p>Many threads mark; the rest is guarded by whoever searches.
  */
-public final class BfdPolicy implements ReplacementPolicy {
+public final class BfdPolicy extends SearchingPolicy {
     /** The paper's: bits for a key, and functions. */
     public static final int BITS = 8;
     public static final int HASHES = 5;
@@ -20,9 +20,6 @@ public final class BfdPolicy implements ReplacementPolicy {
     private final BloomFilter marked;
     private final boolean markInserted;
     private final RandomGenerator random;
-    private long traversed;
-    private long poor;
-    private long victim;
 
     /**
      * @param capacity     keys that the cache holds, 1 or more
@@ -58,19 +55,19 @@ public final class BfdPolicy implements ReplacementPolicy {
         boolean any = false;
         while (hand.next()) {
             long key = hand.key();
-            traversed++;
+            looked();
             if (!marked.mightContain(key)) {
-                victim = key;
+                choose(key);
                 return true;
             }
             unmark(key);
             if (!any) {
                 any = true;
-                victim = key;
+                choose(key);
             }
         }
         if (any) {
-            poor++;
+            chosePoorly();
         }
         return any;
     }
@@ -78,21 +75,6 @@ public final class BfdPolicy implements ReplacementPolicy {
     /** Of one function at the least and of all at the most. */
     private void unmark(long key) {
         marked.remove(key, 1 + random.nextInt((1 << marked.hashes()) - 1));
-    }
-
-    @Override
-    public long victim() {
-        return victim;
-    }
-
-    @Override
-    public long keysTraversed() {
-        return traversed;
-    }
-
-    @Override
-    public long poorVictims() {
-        return poor;
     }
 
     @Override

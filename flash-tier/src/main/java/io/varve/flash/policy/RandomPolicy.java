@@ -3,10 +3,8 @@ package io.varve.flash.policy;
 import java.util.random.RandomGenerator;
 
 /** Any key, each as likely as any other, as far as the hand can be set down by chance. Keeps nothing. */
-public final class RandomPolicy implements ReplacementPolicy {
+public final class RandomPolicy extends SearchingPolicy {
     private final RandomGenerator random;
-    private long traversed;
-    private long victim;
 
     public RandomPolicy(RandomGenerator random) {
         this.random = random;
@@ -33,19 +31,9 @@ public final class RandomPolicy implements ReplacementPolicy {
         if (!hand.next()) {
             return false;
         }
-        traversed++;
-        victim = hand.key();
+        looked();
+        choose(hand.key());
         return true;
-    }
-
-    @Override
-    public long victim() {
-        return victim;
-    }
-
-    @Override
-    public long keysTraversed() {
-        return traversed;
     }
 
     @Override

@@ -13,7 +13,7 @@ import io.varve.flash.bloom.BloomFilter;
  *
  * <p>Many threads mark; the rest is guarded by whoever searches.
  */
-public final class TbfPolicy implements ReplacementPolicy {
+public final class TbfPolicy extends SearchingPolicy {
     /** The paper's: bits of each sub-filter for a key, and functions. */
     public static final int BITS = 4;
     public static final int HASHES = 3;
@@ -27,10 +27,7 @@ public final class TbfPolicy implements ReplacementPolicy {
     private volatile BloomFilter current;
     private volatile BloomFilter previous;
     private long sinceFlip;
-    private long traversed;
-    private long poor;
     private long flips;
-    private long victim;
 
     /**
      * @param capacity     keys that the cache holds, 1 or more
@@ -70,18 +67,18 @@ public final class TbfPolicy implements ReplacementPolicy {
             int marked = mark(key);
             countKey();
             if (marked == NOTHING) {
-                victim = key;
+                choose(key);
                 return true;
             }
             if (marked > found) {
                 found = marked;
-                victim = key;
+                choose(key);
             }
         }
         if (found == NOTHING) {
             return false;
         }
-        poor++;
+        chosePoorly();
         return true;
     }
 
@@ -93,7 +90,7 @@ public final class TbfPolicy implements ReplacementPolicy {
     }
 
     private void countKey() {
-        traversed++;
+        looked();
         sinceFlip++;
         if (sinceFlip >= capacity) {
             flip();
@@ -108,21 +105,6 @@ public final class TbfPolicy implements ReplacementPolicy {
         // A hit that is marked at this moment goes into the filter that was current, which is asked as the previous one.
         emptied.clear();
         current = emptied;
-    }
-
-    @Override
-    public long victim() {
-        return victim;
-    }
-
-    @Override
-    public long keysTraversed() {
-        return traversed;
-    }
-
-    @Override
-    public long poorVictims() {
-        return poor;
     }
 
     /** How often the filters were flipped. */

@@ -1,6 +1,7 @@
 package io.varve.memory.segment;
 
 import java.util.Arrays;
+import java.util.SplittableRandom;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.MemoryBudget;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 public final class LargeItems {
     private static final int MAX_ITEMS = Location.MAX_OFFSET + 1;
     private static final int FIRST_TABLE_LENGTH = 16;
+    private static final int DRAWS = 32;
+    private static final int MOST_PASSED_OVER = 1024;
 
     private final Regions regions;
     private final MemoryBudget budget;
@@ -63,11 +66,12 @@ public final class LargeItems {
      * Makes a run an item's: the table takes over the caller's hold.
      *
      * @param itemAddress where the header is: in the run's head room, so that the key ends where the value starts
+     * @param shard       whose lock guards the item
      * @return the item's location
      * @throws CacheFullException if there are as many large items as 23 bits can number: a larger segment-size makes fewer
      *                            items large. The run is released then
      */
-    public synchronized long adopt(LargeRun run, long itemAddress) {
+    public synchronized long adopt(LargeRun run, long itemAddress, int shard) {
         assert itemAddress >= run.start() && itemAddress <= run.address() : itemAddress;
         int number;
         if (freeCount > 0) {
@@ -84,6 +88,7 @@ public final class LargeItems {
             table = Arrays.copyOf(table, table.length * 2);
         }
         run.itemAddress(itemAddress);
+        run.shard(shard);
         table[number] = run;
         runs = table;
         count++;
@@ -97,6 +102,37 @@ public final class LargeItems {
             throw new IllegalStateException("No large item has number " + Location.largeNumber(location));
         }
         return run;
+    }
+
+    /**
+     * One of a shard's large items, drawn at random. Under the lock of that shard, which keeps it there.
+     *
+     * @return its location, or {@link Location#NONE} if none was found
+     */
+    public synchronized long draw(int shard, SplittableRandom random) {
+        if (nextNumber == 0) {
+            return Location.NONE;
+        }
+        for (int tries = 0; tries < DRAWS; tries++) {
+            int number = random.nextInt(nextNumber);
+            if (isOf(shard, number)) {
+                return Location.ofLarge(number);
+            }
+        }
+        // Few are left of many, or the shard has few of them: the next from somewhere on.
+        int from = random.nextInt(nextNumber);
+        for (int i = 0; i < Math.min(nextNumber, MOST_PASSED_OVER); i++) {
+            int number = (from + i) % nextNumber;
+            if (isOf(shard, number)) {
+                return Location.ofLarge(number);
+            }
+        }
+        return Location.NONE;
+    }
+
+    private boolean isOf(int shard, int number) {
+        LargeRun run = runs[number];
+        return run != null && run.shard() == shard;
     }
 
     /** Where the item's header is. */

@@ -28,6 +28,7 @@ public final class LargeRun implements ValueRun {
     private final AtomicInteger holders = new AtomicInteger(1);
     private volatile int length;
     private long itemAddress;
+    private int shard;
 
     LargeRun(LargeItems owner, long start, int headRoom, int capacity, long chargedBytes) {
         this.owner = owner;
@@ -76,6 +77,15 @@ public final class LargeRun implements ValueRun {
 
     void itemAddress(long itemAddress) {
         this.itemAddress = itemAddress;
+    }
+
+    /** Whose item it is, once {@link LargeItems#adopt adopted}. */
+    int shard() {
+        return shard;
+    }
+
+    void shard(int number) {
+        shard = number;
     }
 
     long start() {

@@ -296,14 +296,14 @@ public final class ShardCleaner {
         return largeBytes > 0 && Long.remainderUnsigned(items.nextRandom(), segments.usedBytes()) < largeBytes;
     }
 
-    /** Evicts a large item past the line, which frees its run at once; false if a sample holds none. */
+    /** Evicts a large item past the line, which frees its run at once; false if a sample of the large ones holds none. */
     private boolean evictLarge(long nowMillis) {
-        for (int tries = 0; tries < 4 * Ranking.SAMPLE; tries++) {
-            long location = sample();
+        for (int tries = 0; tries < Ranking.SAMPLE; tries++) {
+            long location = items.sampleLarge();
             if (location == Index.NONE) {
                 return false;
             }
-            if (Location.isLarge(location) && evictIfPastTheLine(location, nowMillis)) {
+            if (mayGo(ItemLayout.expireAtMillis(items.address(location))) && evictIfPastTheLine(location, nowMillis)) {
                 return true;
             }
         }

@@ -172,7 +172,7 @@ final class ShardItems {
         ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, access);
         ItemLayout.expireAtMillis(address, expireAt);
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
-        long location = context.pool.largeItems().adopt(run, address);
+        long location = context.pool.largeItems().adopt(run, address, number);
         datasetBytes += keyLength + valueLength;
         segments.born(location, ItemLayout.size(address), expireAt, 0);
         return location;
@@ -416,6 +416,12 @@ final class ShardItems {
         }
         // One item alone in the smallest table: without it, eviction would find nobody to go.
         return index.sampleNearby(nextRandom());
+    }
+
+    /** A large item drawn at random, or {@link Index#NONE}: each large one is as likely as the others, however many small there are. */
+    long sampleLarge() {
+        long location = context.pool.largeItems().draw(number, random);
+        return location == Location.NONE ? Index.NONE : location;
     }
 
     /** A live item with an expiry time drawn at random, or {@link Index#NONE}. */

@@ -1,7 +1,10 @@
 package io.varve.memory.segment;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.varve.memory.item.ItemType;
@@ -20,11 +23,14 @@ class LargeItemsTest {
     private static final int PAGE = 4096;
 
     private final MemoryBudget budget = new MemoryBudget(600L * MEBIBYTE);
-    private final SegmentPool pool = new SegmentPool(new Regions(), budget, MEBIBYTE, 4096);
+    private final Regions regions = new Regions();
+    private final SegmentPool pool = new SegmentPool(regions, budget, MEBIBYTE, 4096);
     private final LargeItems items = pool.largeItems();
 
     @AfterEach
     void nothingIsLeft() {
+        // What takes long to give back is charged until it is.
+        regions.discardRetired();
         assertThat(items.count()).isZero();
         assertThat(items.chargedBytes()).isZero();
         assertThat(budget.chargedBytes()).isZero();
@@ -35,7 +41,7 @@ class LargeItemsTest {
     void itemLiesRightBeforeItsValue() {
         LargeRun run = allocate(100, 10_000);
         int headerSize = ItemLayout.headerSize(20, 10_000, true, false);
-        long location = items.adopt(run, run.address() - headerSize - 20);
+        long location = items.adopt(run, run.address() - headerSize - 20, 0);
         assertThat(Location.isLarge(location)).isTrue();
         long address = pool.address(location);
         ItemLayout.write(address, ItemType.STRING, 0, 0, 20, 10_000, 10_000, true, 0);
@@ -73,7 +79,7 @@ class LargeItemsTest {
         LargeRun run = allocate(4096, length);
         Memory.putLong(run.address(), 1);
         Memory.putLong(run.address() + length - 8, 2);
-        long location = items.adopt(run, run.address() - 3 - ItemLayout.headerSize(3, length, true, false));
+        long location = items.adopt(run, run.address() - 3 - ItemLayout.headerSize(3, length, true, false), 0);
         long address = pool.address(location);
         ItemLayout.write(address, ItemType.STRING, 0, 0, 3, length, length, true, 0);
         assertThat(ItemLayout.valueLength(address)).isEqualTo(length);
@@ -86,7 +92,7 @@ class LargeItemsTest {
     void memoryStaysWhileAReplyHoldsIt() {
         LargeRun run = allocate(64, 5000);
         Memory.putLong(run.address(), 42);
-        long location = items.adopt(run, run.address() - 64);
+        long location = items.adopt(run, run.address() - 64, 0);
         run.retain();
         items.release(location);
         assertThat(items.count()).isZero();
@@ -105,13 +111,42 @@ class LargeItemsTest {
         assertThatThrownBy(run::retain).isInstanceOf(IllegalStateException.class);
     }
 
+    /** Each of the shard's is drawn, none of another's; also where few are left of many. */
+    @Test
+    void aShardsOwnAreDrawn() {
+        SplittableRandom random = new SplittableRandom(4);
+        assertThat(items.draw(0, random)).isEqualTo(Location.NONE);
+        Set<Long> own = new HashSet<>();
+        List<Long> others = new ArrayList<>();
+        for (int i = 0; i < 900; i++) {
+            LargeRun run = allocate(64, 100);
+            int shard = i % 90 == 7 ? 1 : 0;
+            long location = items.adopt(run, run.address() - 64, shard);
+            if (shard == 1) {
+                own.add(location);
+            } else {
+                others.add(location);
+            }
+        }
+        Set<Long> drawn = new HashSet<>();
+        for (int i = 0; i < 1000; i++) {
+            drawn.add(items.draw(1, random));
+        }
+        assertThat(drawn).isEqualTo(own);
+        assertThat(items.draw(2, random)).isEqualTo(Location.NONE);
+        others.forEach(items::release);
+        assertThat(items.draw(0, random)).isEqualTo(Location.NONE);
+        assertThat(own).contains(items.draw(1, random));
+        own.forEach(items::release);
+    }
+
     @Test
     void numbersAreUsedAgainAndTheTableGrows() {
         Set<Long> locations = new HashSet<>();
         for (int i = 0; i < 100; i++) {
             LargeRun run = allocate(64, 100);
             Memory.putLong(run.address(), i);
-            assertThat(locations.add(items.adopt(run, run.address() - 64))).isTrue();
+            assertThat(locations.add(items.adopt(run, run.address() - 64, 0))).isTrue();
         }
         assertThat(items.count()).isEqualTo(100);
         Set<Long> values = new HashSet<>();
@@ -122,7 +157,7 @@ class LargeItemsTest {
         assertThat(values).hasSize(100);
         for (int i = 0; i < 100; i++) {
             LargeRun run = allocate(64, 100);
-            long location = items.adopt(run, run.address() - 64);
+            long location = items.adopt(run, run.address() - 64, 0);
             assertThat(locations).as("a number that was free").contains(location);
             if (i % 2 == 0) {
                 items.release(location);
@@ -146,7 +181,7 @@ class LargeItemsTest {
         for (int round = 0; round < rounds; round++) {
             LargeRun run = allocate(64, 5000);
             Memory.putLong(run.address(), round);
-            long location = items.adopt(run, run.address() - 64);
+            long location = items.adopt(run, run.address() - 64, 0);
             Thread[] threads = new Thread[threadCount];
             for (int t = 0; t < threadCount; t++) {
                 // As under the shard's lock: the table still holds it.
@@ -183,7 +218,7 @@ class LargeItemsTest {
                 for (int i = 0; i < 500; i++) {
                     LargeRun run = allocate(64, 5000);
                     Memory.putLong(run.address(), mark);
-                    long location = items.adopt(run, run.address() - 64);
+                    long location = items.adopt(run, run.address() - 64, 0);
                     if (items.run(location) != run || Memory.getLong(run.address()) != mark) {
                         faults.incrementAndGet();
                     }

@@ -319,7 +319,7 @@ class SegmentsTest {
         int capacity = 100_000;
         int size = ItemLayout.size(2, capacity, true);
         LargeRun run = requireNonNull(pool.largeItems().allocate(size - capacity, capacity));
-        long location = pool.largeItems().adopt(run, run.address() - (size - capacity));
+        long location = pool.largeItems().adopt(run, run.address() - (size - capacity), 0);
         ItemLayout.write(pool.address(location), ItemType.STRING, 0, 0, 2, capacity, capacity, true, 0);
         segments.born(location, size, Item.NEVER, NOW);
         assertThat(segments.liveBytes()).isEqualTo(size).isEqualTo(segments.usedBytes());
