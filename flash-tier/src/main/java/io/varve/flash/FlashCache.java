@@ -34,6 +34,8 @@ public final class FlashCache implements AutoCloseable {
     private static final int LOCKS = 1024;
     /** A victim that somebody is busy with is passed over; so many times. */
     private static final int TRIES = 64;
+    /** Of so many records one goes where flash is full. */
+    private static final int EVICTED_WHEN_FULL = 100;
     /** The note that records on flash may be dirty. */
     private static final String DIRTY = "dirty";
 
@@ -49,7 +51,6 @@ public final class FlashCache implements AutoCloseable {
     private final ReentrantLock eviction = new ReentrantLock();
     private final Hand hand;
     private final KeyWalk finder;
-    private long items;
     private long evictions;
     private final LongAdder hits = new LongAdder();
     private final LongAdder misses = new LongAdder();
@@ -85,10 +86,13 @@ public final class FlashCache implements AutoCloseable {
         while (!policy.caches() && walk.next()) {
             drop(walk.key());
         }
+        if (!policy.caches()) {
+            // Flash is not asked any more, nor told of writes: what it had must not come back.
+            flash.handOver(handover);
+        }
         while (policy.caches() && walk.next()) {
             long hash = RecordKey.hashOf(walk.key());
             policy.inserted(hash);
-            items++;
             evictOver(settings.items(), hash);
         }
     }
@@ -102,6 +106,8 @@ public final class FlashCache implements AutoCloseable {
                 flash.put(recordKey, new StoredValue(record.get().value(), false).encode(recordKey), Handover.BUFFERED);
             }
         }
+        // It may have been on the device as long as it was dirty, and the note is.
+        disk.handOver(Handover.TO_DEVICE);
         flash.note(DIRTY, false);
     }
 
@@ -196,7 +202,7 @@ public final class FlashCache implements AutoCloseable {
             if (!policy.caches()) {
                 disk.put(key, value, handover);
             } else if (writeBack) {
-                settle(hash, flash.put(recordKey, new StoredValue(value, true).encode(recordKey), handover));
+                settle(hash, putDirty(recordKey, hash, value));
                 evictOver(settings.items(), hash);
             } else {
                 writeThrough(key, recordKey, hash, value);
@@ -221,9 +227,23 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
+    /** Where flash is full a few of its records go to the disk for it. */
+    private boolean putDirty(byte[] recordKey, long hash, byte[] value) {
+        byte[] record = new StoredValue(value, true).encode(recordKey);
+        try {
+            return flash.put(recordKey, record, handover);
+        } catch (StoreException full) {
+            if (full.kind() != StoreException.Kind.FULL) {
+                throw full;
+            }
+            evictOver(Math.max(0, flash.count() - 1 - flash.count() / EVICTED_WHEN_FULL), hash);
+            return flash.put(recordKey, record, handover);
+        }
+    }
+
     /** Between the two writes flash has nothing of the key, so that a kill leaves nothing there that the disk has overwritten. */
     private void writeThrough(byte[] key, byte[] recordKey, long hash, byte[] value) {
-        boolean was = takeOff(recordKey);
+        boolean was = flash.delete(recordKey, handover);
         boolean there = false;
         try {
             disk.put(key, value, handover);
@@ -277,19 +297,11 @@ public final class FlashCache implements AutoCloseable {
         return writeBack && record(recordKey).filter(StoredValue::dirty).isPresent();
     }
 
+    /** Takes a record away for good: what took it away before, and was only buffered, is handed over too. */
     private boolean forget(byte[] recordKey, long hash) {
-        boolean was = takeOff(recordKey);
+        boolean was = flash.delete(recordKey, handover);
         if (was) {
             uncount(hash);
-        }
-        return was;
-    }
-
-    /** Takes a record away for good: what took it away before, and was only buffered, is handed over too. */
-    private boolean takeOff(byte[] recordKey) {
-        boolean was = flash.delete(recordKey, handover);
-        if (!was) {
-            flash.handOver(handover);
         }
         return was;
     }
@@ -298,7 +310,6 @@ public final class FlashCache implements AutoCloseable {
         eviction.lock();
         try {
             policy.removed(hash);
-            items--;
         } finally {
             eviction.unlock();
         }
@@ -313,7 +324,6 @@ public final class FlashCache implements AutoCloseable {
         eviction.lock();
         try {
             policy.inserted(hash);
-            items++;
         } finally {
             eviction.unlock();
         }
@@ -327,7 +337,7 @@ public final class FlashCache implements AutoCloseable {
     private void evictOver(long most, long own) {
         eviction.lock();
         try {
-            for (int tries = 0; items > most && tries < TRIES; tries++) {
+            for (int tries = 0; flash.count() > most && tries < TRIES; tries++) {
                 hand.begin(own);
                 if (!policy.findVictim(hand)) {
                     return;
@@ -363,7 +373,6 @@ public final class FlashCache implements AutoCloseable {
             byte[] recordKey = recordKeyOf(victim);
             // Where it is gone already, whoever took it away has counted.
             if (recordKey != null && drop(recordKey)) {
-                items--;
                 evictions++;
             }
             return true;
@@ -397,7 +406,8 @@ public final class FlashCache implements AutoCloseable {
     public FlashCacheStats stats() {
         eviction.lock();
         try {
-            return new FlashCacheStats(items, hits.sum(), misses.sum(), evictions, corrupt.sum(), writtenBack.sum(),
+            return new FlashCacheStats(flash.count(), hits.sum(), misses.sum(), evictions, corrupt.sum(),
+                    writtenBack.sum(),
                     failures.sum(), policy.keysTraversed(), policy.poorVictims(), policy.ramBytes());
         } finally {
             eviction.unlock();

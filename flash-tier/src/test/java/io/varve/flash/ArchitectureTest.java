@@ -23,7 +23,9 @@ final class ArchitectureTest {
     /** Policies and their simulation are pure: no files, no clocks, no threads of their own. */
     @Test
     void policiesAndSimulationArePure() {
-        noClasses().that().resideInAnyPackage(ROOT + ".bloom", ROOT + ".policy", ROOT + ".simulation").should()
+        noClasses().that()
+                .resideInAnyPackage(ROOT + ".bloom", ROOT + ".membership", ROOT + ".policy", ROOT + ".simulation")
+                .should()
                 .dependOnClassesThat().resideInAnyPackage("java.io..", "java.nio..", "java.time..", "java.net..")
                 .orShould()
                 .dependOnClassesThat().haveFullyQualifiedName("java.lang.Thread").orShould()
@@ -58,7 +60,9 @@ final class ArchitectureTest {
 
     @Test
     void everyRoomSaysWhatLivesInIt() {
-        classes().should().resideInAnyPackage(ROOT, ROOT + ".bloom", ROOT + ".policy", ROOT + ".simulation",
-                ROOT + ".store", ROOT + ".record", ROOT + ".je", ROOT + ".mvstore").check(CLASSES);
+        classes().should()
+                .resideInAnyPackage(ROOT, ROOT + ".bloom", ROOT + ".membership", ROOT + ".policy", ROOT + ".simulation",
+                        ROOT + ".store", ROOT + ".record", ROOT + ".je", ROOT + ".mvstore")
+                .check(CLASSES);
     }
 }

@@ -25,6 +25,7 @@ final class CrashingStore implements FlashStore {
     /** What takes back the changes that are still buffered, the oldest first. */
     private final List<Runnable> buffered = new ArrayList<>();
     private final Set<String> notes = new HashSet<>();
+    private int limit = Integer.MAX_VALUE;
     private Predicate<String> refuses = _ -> false;
 
     /** From now on these calls fail: get, put, delete, walk. */
@@ -37,6 +38,11 @@ final class CrashingStore implements FlashStore {
             throw new StoreException(StoreException.Kind.FULL, what + " is refused, for the test",
                     new Exception("test"));
         }
+    }
+
+    /** From now on it takes no more keys than that. */
+    synchronized void limit(int keys) {
+        limit = keys;
     }
 
     synchronized void kill() {
@@ -65,6 +71,9 @@ final class CrashingStore implements FlashStore {
     @Override
     public synchronized boolean put(byte[] key, byte[] value, Handover handover) {
         call("put");
+        if (now.size() >= limit && !now.containsKey(key)) {
+            throw new StoreException(StoreException.Kind.FULL, "full, for the test", null);
+        }
         byte[] before = now.put(key.clone(), value.clone());
         changed(key, before, handover);
         return before == null;
@@ -75,7 +84,7 @@ final class CrashingStore implements FlashStore {
         call("delete");
         byte[] before = now.remove(key);
         if (before == null) {
-            // As JE: where nothing was changed nothing is handed over.
+            handOver(handover);
             return false;
         }
         changed(key, before, handover);

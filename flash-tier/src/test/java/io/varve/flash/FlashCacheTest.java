@@ -160,6 +160,59 @@ class FlashCacheTest {
         assertThat(read("written")).isEqualTo("w");
     }
 
+    /** A time without a cache empties flash, and a kill in it must not undo that. */
+    @Test
+    void aTimeWithoutACacheLeavesNothingThatComesBack() {
+        write("k", "old");
+        cache = open(Policies.NONE);
+        write("k", "new");
+        flash.kill();
+        disk.kill();
+        cache = open(Policies.LRU);
+        assertThat(read("k")).isEqualTo("new");
+    }
+
+    /** As when the files were opened anew: the cache goes on with what is there. */
+    @ParameterizedTest
+    @EnumSource(names = {"TBF", "LRU", "SIEVE"})
+    void whatFlashHasLostIsNotCountedAnyMore(Policies policy) {
+        cache = open(policy);
+        for (int i = 0; i < 5 * ITEMS; i++) {
+            disk.put(bytes("k" + i), bytes("v" + i), io.varve.flash.store.Handover.TO_SYSTEM);
+        }
+        for (int round = 0; round < 5; round++) {
+            for (int i = 0; i < ITEMS; i++) {
+                assertThat(read("k" + i)).isEqualTo("v" + i);
+            }
+            flash.kill();
+            assertThat(cache.stats().items()).isEqualTo(flash.count());
+        }
+        for (int i = 0; i < 5 * ITEMS; i++) {
+            assertThat(read("k" + i)).isEqualTo("v" + i);
+        }
+        assertThat(cache.stats().items()).as("its whole size is used").isBetween(ITEMS - 1L, (long) ITEMS);
+    }
+
+    /** Flash that is full takes a write once something was written back. */
+    @Test
+    void writeBackGoesOnWhereFlashIsFull() {
+        settings = settings.withWriteBack(true);
+        cache = open(Policies.LRU);
+        for (int i = 0; i < ITEMS / 2; i++) {
+            write("k" + i, "v" + i);
+        }
+        flash.limit(ITEMS / 2);
+        for (int i = 0; i < ITEMS; i++) {
+            write("more" + i, "w" + i);
+        }
+        for (int i = 0; i < ITEMS / 2; i++) {
+            assertThat(read("k" + i)).isEqualTo("v" + i);
+        }
+        for (int i = 0; i < ITEMS; i++) {
+            assertThat(read("more" + i)).isEqualTo("w" + i);
+        }
+    }
+
     /** With write-back the value may be on flash alone; with write-through the disk has it, and flash did make way. */
     @Test
     void aWriteThatOnlyTheDiskTakesIsThere() {

@@ -35,9 +35,9 @@ final class Room {
     private final Shard[] shards;
     private final Reclaimer reclaimer;
     private final AtomicInteger turn = new AtomicInteger();
-    /** How many turns in a row gained nothing for a table, and until when nobody tries after one in each shard. */
+    /** How many turns in a row gained nothing for a table, and since when nobody tries after one in each shard. */
     private final AtomicInteger fruitlessTurns = new AtomicInteger();
-    private volatile long quietUntilMillis;
+    private volatile long quietFromMillis = Long.MIN_VALUE / 2;
 
     Room(ShardContext context, Shard[] shards, Reclaimer reclaimer) {
         this.context = context;
@@ -97,10 +97,11 @@ final class Room {
             return true;
         }
         long now = context.ticker().wallMillis();
-        if (now < quietUntilMillis) {
+        long quiet = now - quietFromMillis;
+        if (quiet >= 0 && quiet < QUIET_MILLIS) {
             return false;
         }
-        if (gain(now)) {
+        if (releaseDeferred() || gain(now)) {
             fruitlessTurns.set(0);
             return true;
         }
@@ -109,7 +110,7 @@ final class Room {
         }
         // Nothing goes in any shard: the index is to ask again, and nobody tries meanwhile.
         fruitlessTurns.set(0);
-        quietUntilMillis = now + QUIET_MILLIS;
+        quietFromMillis = now;
         context.deferredBytes().compareAndSet(deferred, 0);
         return false;
     }
@@ -162,21 +163,32 @@ final class Room {
      * @return false if a whole round over the shards gained nothing
      */
     private boolean makeRoom(long wanted) {
-        context.regions().discardRetired();
-        while (leftBytes() < wanted && reclaimer.reclaimSlice()) {
+        while (leftBytes() < wanted && (releaseDeferred() || reclaimer.reclaimSlice())) {
             // Each slice is work done: there is an end to it.
             Thread.onSpinWait();
         }
         long now = context.ticker().wallMillis();
         int fruitless = 0;
         while (leftBytes() < wanted) {
-            if (gain(now)) {
+            if (releaseDeferred() || gain(now)) {
                 fruitless = 0;
             } else if (++fruitless >= shards.length) {
                 return false;
             }
         }
         return true;
+    }
+
+    /**
+     * Gives back what has gone and is still charged, or waits until another thread has: nobody goes for want of memory that is
+     * on its way.
+     */
+    private boolean releaseDeferred() {
+        if (context.regions().deferredBytes() == 0) {
+            return false;
+        }
+        long before = context.budget().leftBytes();
+        return context.regions().discardRetired() > 0 || context.budget().leftBytes() > before;
     }
 
     /** One slice of work in the shard whose turn it is; false if it gained nothing. */

@@ -124,6 +124,35 @@ final class CachePressureTest {
         }
     }
 
+    /** What was evicted counts although its pages wait to be given back: no more goes than has to. */
+    @Test
+    void roomForALargeValueCostsNoMoreThanItNeeds() {
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(200 * MIB).withShards(2).withSegmentSizeBytes(32 << 10).withHeads(2)
+                        .withEvictionPolicy(EvictionPolicy.ALLKEYS_RANDOM).withHashSeed(7).withTicker(ticker)))) {
+            for (int i = 0; fixture.cache.stats().evicted() == 0; i++) {
+                write(fixture, i, MIB, Item.NEVER);
+            }
+            fixture.maintainFully();
+            long before = fixture.cache.stats().evicted();
+            assertThat(fixture.cache.admit(120 * MIB)).isTrue();
+            assertThat(fixture.cache.stats().evicted() - before).as("of 1 MB, for 120 MB").isBetween(100L, 135L);
+        }
+    }
+
+    @Test
+    void whatWasDeletedMakesRoomAtOnceHoweverLarge() {
+        try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 200 * MIB)) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(fixture.cache.admit(120 * MIB)).as("round %s", i).isTrue();
+                ValueRun run = fixture.cache.newRun(128, 120 * MIB);
+                assertThat(run).isNotNull();
+                fixture.putRun(0, key(0), java.util.Objects.requireNonNull(run), Item.NEVER);
+                assertThat(fixture.delete(0, key(0))).isTrue();
+            }
+        }
+    }
+
     /** Of the bytes they have half: so they have half of the turns, and are found in them. */
     @Test
     void aFewLargeItemsAmongManySmallAreFoundToGo() {

@@ -64,7 +64,8 @@ public final class JeStore implements FlashStore {
         }
         try {
             files = new Reopening<>("The environment in " + directory,
-                    new Reopening.Handling<>(this::openFiles, opened -> opened.environment.isValid(), JeStore::letGo),
+                    new Reopening.Handling<>(this::openFiles, (opened, _) -> opened.environment.isValid(),
+                            JeStore::letGo),
                     settings.retryMillis(), System::nanoTime);
         } catch (StoreException failed) {
             IN_USE.remove(directory);
@@ -138,9 +139,14 @@ public final class JeStore implements FlashStore {
 
     @Override
     public boolean delete(byte[] key, Handover handover) {
-        boolean was = change("delete", handover,
-                (opened, transaction) -> opened.database.delete(transaction,
-                        new DatabaseEntry(key)) == OperationStatus.SUCCESS);
+        boolean was = change("delete", handover, (opened, transaction) -> {
+            boolean there = opened.database.delete(transaction, new DatabaseEntry(key)) == OperationStatus.SUCCESS;
+            if (!there && handover != Handover.BUFFERED) {
+                // A transaction that changed nothing flushes nothing. With the files that were asked, or this is done again.
+                opened.environment.flushLog(handover == Handover.TO_DEVICE);
+            }
+            return there;
+        });
         if (was) {
             count.decrementAndGet();
         }
@@ -249,10 +255,11 @@ public final class JeStore implements FlashStore {
     @Override
     public void handOver(Handover how) {
         if (how != Handover.BUFFERED) {
-            call("hand over", opened -> {
-                opened.environment.flushLog(how == Handover.TO_DEVICE);
-                return true;
-            });
+            try {
+                files.callOnce(opened -> opened.environment.flushLog(how == Handover.TO_DEVICE));
+            } catch (DatabaseException | IllegalStateException failed) {
+                throw translated("hand over", failed);
+            }
         }
     }
 

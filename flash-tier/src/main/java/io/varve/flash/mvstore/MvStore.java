@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * A store in a file of H2's MVStore. Many threads; keys of one lock take turns.
  *
  * <p>Keys stand in a map of their own, beside the one of values: pages of the library hold keys and values together, and who
- * walks over keys is to read no values. A value without a key, as a kill between the two leaves it, is never walked over and is
+ * walks over keys is to read no values. A value without a key, as a kill between the two leaves it, is not there, and is
  * replaced by the next of its key.
  *
  * <p>The library writes in the background what nobody told it to, and may then answer that nothing is left to be written before
@@ -49,6 +49,8 @@ public final class MvStore implements FlashStore {
     /** Writes between two looks at what is free on the device. */
     private static final int LOOK_EVERY = 64;
     private static final byte[] NO_VALUE = {};
+    private static final long TENDED_WHERE_FULL_NANOS = 100_000_000;
+    private static final System.Logger LOG = System.getLogger(MvStore.class.getName());
 
     private final Path directory;
     private final Path file;
@@ -59,6 +61,7 @@ public final class MvStore implements FlashStore {
     private final AtomicLong bufferedBytes = new AtomicLong();
     private final AtomicLong untendedBytes = new AtomicLong();
     private final AtomicInteger untilLook = new AtomicInteger();
+    private final AtomicLong tendedWhereFullNanos = new AtomicLong(System.nanoTime() - TENDED_WHERE_FULL_NANOS);
 
     /** What is open: replaced together. Immutable. */
     record Opened(MVStore store, MVMap<byte[], byte[]> keys, MVMap<byte[], byte[]> values,
@@ -70,7 +73,7 @@ public final class MvStore implements FlashStore {
         file = directory.resolve(FILE);
         Arrays.setAll(locks, _ -> new ReentrantLock());
         files = new Reopening<>("The store in " + file,
-                new Reopening.Handling<>(this::openFile, opened -> !opened.store.isClosed(),
+                new Reopening.Handling<>(this::openFile, MvStore::isUsable,
                         opened -> opened.store.closeImmediately()),
                 settings.retryMillis(), System::nanoTime);
     }
@@ -94,17 +97,29 @@ public final class MvStore implements FlashStore {
             throw new StoreException(StoreException.Kind.FAILED, file + " has vanished", null);
         }
         int cacheMegabytes = Math.max(1, (int) Math.ceilDiv(settings.cacheBytes(), MIB));
+        MVStore store = null;
         try {
-            MVStore store = new MVStore.Builder().fileName(file.toString()).cacheSize(cacheMegabytes)
-                    .autoCommitDisabled().open();
-            // What a chunk replaced may be overwritten at once: who wants to survive a power cut has each change synced.
-            store.setRetentionTime(0);
+            store = new MVStore.Builder().fileName(file.toString()).cacheSize(cacheMegabytes).autoCommitDisabled()
+                    .autoCommitBufferSize(0).open();
+            store.setRetentionTime(settings.retentionMillis());
             store.setVersionsToKeep(0);
+            Opened opened = new Opened(store, map(store, "keys"), map(store, "values"), map(store, "notes"));
             openedOnce = true;
-            return new Opened(store, map(store, "keys"), map(store, "values"), map(store, "notes"));
+            return opened;
         } catch (MVStoreException failed) {
+            if (store != null) {
+                // Or its file stays locked.
+                store.closeImmediately();
+            }
             throw translated("open", failed);
         }
+    }
+
+    /** A thread that is interrupted while it reads closes the file for all, and the library does not notice. */
+    private static boolean isUsable(Opened opened, RuntimeException failed) {
+        return !opened.store.isClosed()
+                && !(failed instanceof MVStoreException library
+                        && library.getErrorCode() == DataUtils.ERROR_READING_FAILED);
     }
 
     private static MVMap<byte[], byte[]> map(MVStore store, String name) {
@@ -114,7 +129,8 @@ public final class MvStore implements FlashStore {
 
     @Override
     public byte @Nullable [] get(byte[] key) {
-        return call("get", opened -> opened.values.get(key));
+        // A value without a key was taken away, and the kill came before it was gone.
+        return call("get", opened -> opened.keys.containsKey(key) ? opened.values.get(key) : null);
     }
 
     @Override
@@ -155,32 +171,55 @@ public final class MvStore implements FlashStore {
     private void commit(Opened opened, Handover handover) {
         bufferedBytes.set(0);
         opened.store.commit();
-        if (handover == Handover.TO_DEVICE) {
+        if (settings.synced() || handover == Handover.TO_DEVICE) {
             opened.store.sync();
+        }
+        if (opened.store.isClosed()) {
+            // Then it has committed nothing, and said so by nothing.
+            throw DataUtils.newMVStoreException(DataUtils.ERROR_CLOSED, "the file was closed meanwhile");
+        }
+    }
+
+    /** After every so many bytes. The change that it follows has taken effect, whatever comes of it. */
+    private void tend(long bytes) {
+        if (untendedBytes.addAndGet(bytes) >= TENDED_EVERY_BYTES) {
+            tend();
         }
     }
 
     /** Rewrites thinly used parts of the file, a little at a time. */
-    private void tend(long bytes) {
-        if (untendedBytes.addAndGet(bytes) < TENDED_EVERY_BYTES) {
-            return;
-        }
+    private void tend() {
         untendedBytes.set(0);
-        call("tend", opened -> {
-            opened.store.compact(LEAST_FILL_PERCENT, TENDED_AT_ONCE_BYTES);
-            opened.store.compactFile(TENDED_AT_ONCE_MILLIS);
-            return true;
-        });
+        try {
+            call("tend", opened -> {
+                opened.store.compact(LEAST_FILL_PERCENT, TENDED_AT_ONCE_BYTES);
+                opened.store.compactFile(TENDED_AT_ONCE_MILLIS);
+                return true;
+            });
+        } catch (StoreException failed) {
+            LOG.log(System.Logger.Level.WARNING, "The file is not looked after: {0}", failed.getMessage());
+        } catch (IllegalStateException interrupted) {
+            if (!(interrupted.getCause() instanceof InterruptedException)) {
+                throw interrupted;
+            }
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void refuseIfFull() {
         long most = settings.mostDiskBytes();
+        if (most > 0 && bytes() >= most) {
+            tendWhereFull();
+        }
         if (most > 0 && bytes() >= most) {
             throw new StoreException(StoreException.Kind.FULL, file + " has reached its limit of " + most + " bytes",
                     null);
         }
         if (settings.freeDiskBytes() > 0 && untilLook.getAndDecrement() <= 0) {
             untilLook.set(LOOK_EVERY);
+            if (directory.toFile().getUsableSpace() < settings.freeDiskBytes()) {
+                tendWhereFull();
+            }
             if (directory.toFile().getUsableSpace() < settings.freeDiskBytes()) {
                 untilLook.set(0);
                 throw new StoreException(StoreException.Kind.FULL, "Less than " + settings.freeDiskBytes()
@@ -202,6 +241,15 @@ public final class MvStore implements FlashStore {
             commit(opened, Handover.TO_DEVICE);
             return before == null;
         });
+    }
+
+    /** What was overwritten gives its place to what comes; not at each refusal. */
+    private void tendWhereFull() {
+        long now = System.nanoTime();
+        long last = tendedWhereFullNanos.get();
+        if (now - last >= TENDED_WHERE_FULL_NANOS && tendedWhereFullNanos.compareAndSet(last, now)) {
+            tend();
+        }
     }
 
     /** Of the file. */
@@ -257,10 +305,11 @@ public final class MvStore implements FlashStore {
     @Override
     public void handOver(Handover how) {
         if (how != Handover.BUFFERED) {
-            call("hand over", opened -> {
-                commit(opened, how);
-                return true;
-            });
+            try {
+                files.callOnce(opened -> commit(opened, how));
+            } catch (MVStoreException failed) {
+                throw translated("hand over", failed);
+            }
         }
     }
 

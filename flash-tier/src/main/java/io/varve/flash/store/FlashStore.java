@@ -18,7 +18,12 @@ public interface FlashStore extends AutoCloseable {
      */
     boolean put(byte[] key, byte[] value, Handover handover);
 
-    /** @return whether the key was there */
+    /**
+     * Takes a key away. Where it was not there, what was changed before is handed over all the same: the change that took it away
+     * may have been buffered.
+     *
+     * @return whether the key was there
+     */
     boolean delete(byte[] key, Handover handover);
 
     /** How many keys there are. Kept, not counted. */
@@ -27,7 +32,11 @@ public interface FlashStore extends AutoCloseable {
     /** A walk over the keys in the store's own order, from its beginning; values are not read. */
     KeyWalk walk();
 
-    /** Everything that was changed so far has got so far when it returns. */
+    /**
+     * Everything that was changed so far has got so far when it returns.
+     *
+     * @throws StoreException if some of it was lost, because the files had to be opened anew meanwhile
+     */
     void handOver(Handover handover);
 
     /** Whether a note of this name was left; it stands beside the map, and is not counted or walked over. */

@@ -2,10 +2,10 @@ package io.varve.flash.store;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -20,8 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param <F> the files, as the library has them
  */
 public final class Reopening<F> {
-    /** How files are treated. Immutable. */
-    public record Handling<F>(Supplier<F> open, Predicate<F> isUsable, Consumer<F> letGo) {}
+    /**
+     * How files are treated. Immutable.
+     *
+     * @param open     fails with a {@link StoreException}
+     * @param isUsable whether they can still be used after an operation failed like this
+     * @param letGo    gives back what is left of those that cannot, and does not fail
+     */
+    public record Handling<F>(Supplier<F> open, BiPredicate<F, RuntimeException> isUsable, Consumer<F> letGo) {}
 
     /** What one opening made. */
     private static final class Current<F> {
@@ -46,8 +52,6 @@ public final class Reopening<F> {
      * Opens the files.
      *
      * @param name        for messages
-     * @param handling    opening, which fails with a {@link StoreException}; whether they can still be used; and giving back what
-     *                    is left of those that cannot, which does not fail
      * @param retryMillis how long calls fail at once after files could not be opened anew
      * @param nanoTime    a clock
      */
@@ -70,12 +74,32 @@ public final class Reopening<F> {
             try {
                 return operation.apply(used.files);
             } catch (RuntimeException failed) {
-                if (closed || current == used && handling.isUsable().test(used.files)) {
+                if (closed || isUsable(used, failed)) {
                     throw failed;
                 }
                 return operation.apply(reopen(used));
             }
         });
+    }
+
+    /** The same for what means nothing with other files: they are opened anew for those who come later, and it fails. */
+    public void callOnce(Consumer<F> operation) {
+        uninterrupted(() -> {
+            Current<F> used = current;
+            try {
+                operation.accept(used.files);
+            } catch (RuntimeException failed) {
+                if (!closed && !isUsable(used, failed)) {
+                    reopen(used);
+                }
+                throw failed;
+            }
+            return true;
+        });
+    }
+
+    private boolean isUsable(Current<F> used, RuntimeException failed) {
+        return current == used && handling.isUsable().test(used.files, failed);
     }
 
     private synchronized F reopen(Current<F> broken) {

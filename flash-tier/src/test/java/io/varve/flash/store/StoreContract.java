@@ -29,7 +29,7 @@ public abstract class StoreContract {
     private static final int THREADS = 3;
 
     @TempDir
-    Path directory;
+    protected Path directory;
 
     protected FlashStore store;
 

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongUnaryOperator;
 
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,10 @@ public final class Regions {
     private final ArrayDeque<Retired> retired = new ArrayDeque<>();
     /** Of those whose charge was released. */
     private long retiredBytes;
+    /** What is charged for the others, until it was released. */
+    private volatile long deferredBytes;
+    /** Held while retired regions are discarded: who comes second finds them discarded. */
+    private final ReentrantLock discarding = new ReentrantLock();
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
     private final LongUnaryOperator system;
     private final boolean mapped;
@@ -115,6 +120,7 @@ public final class Regions {
         synchronized (this) {
             little = retiredBytes + bytes <= MAX_RETIRED_BYTES;
             retiredBytes += little ? bytes : 0;
+            deferredBytes += little ? 0 : charge;
             retired.add(new Retired(address, bytes, budget, little ? 0 : charge));
         }
         if (little) {
@@ -128,13 +134,28 @@ public final class Regions {
      * @return bytes whose charge was released by it
      */
     public long discardRetired() {
-        long released = 0;
-        for (Retired region = nextRetired(); region != null; region = nextRetired()) {
-            free(region.address, region.bytes);
-            region.budget.release(region.charge);
-            released += region.charge;
+        discarding.lock();
+        try {
+            long released = 0;
+            for (Retired region = nextRetired(); region != null; region = nextRetired()) {
+                free(region.address, region.bytes);
+                region.budget.release(region.charge);
+                released(region.charge);
+                released += region.charge;
+            }
+            return released;
+        } finally {
+            discarding.unlock();
         }
-        return released;
+    }
+
+    private synchronized void released(long charge) {
+        deferredBytes -= charge;
+    }
+
+    /** What {@link #discardRetired} would release, or is releasing. */
+    public long deferredBytes() {
+        return deferredBytes;
     }
 
     private synchronized @Nullable Retired nextRetired() {

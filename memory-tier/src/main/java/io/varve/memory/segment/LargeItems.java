@@ -20,14 +20,15 @@ import org.jspecify.annotations.Nullable;
 public final class LargeItems {
     private static final int MAX_ITEMS = Location.MAX_OFFSET + 1;
     private static final int FIRST_TABLE_LENGTH = 16;
-    private static final int DRAWS = 32;
-    private static final int MOST_PASSED_OVER = 1024;
 
     private final Regions regions;
     private final MemoryBudget budget;
 
     /** Replaced when it grows, never shrunk. ORDER: an entry is set before its location is known to any reader. */
     private volatile @Nullable LargeRun[] runs = new LargeRun[FIRST_TABLE_LENGTH];
+    /** The numbers of each shard's items, in no order. */
+    private int[][] ofShard = new int[0][];
+    private int[] countOfShard = new int[0];
     private int[] freeNumbers = new int[FIRST_TABLE_LENGTH];
     private int freeCount;
     private int nextNumber;
@@ -88,7 +89,7 @@ public final class LargeItems {
             table = Arrays.copyOf(table, table.length * 2);
         }
         run.itemAddress(itemAddress);
-        run.shard(shard);
+        enter(shard, number, run);
         table[number] = run;
         runs = table;
         count++;
@@ -107,32 +108,37 @@ public final class LargeItems {
     /**
      * One of a shard's large items, drawn at random. Under the lock of that shard, which keeps it there.
      *
-     * @return its location, or {@link Location#NONE} if none was found
+     * @return its location, or {@link Location#NONE} if the shard has none
      */
     public synchronized long draw(int shard, SplittableRandom random) {
-        if (nextNumber == 0) {
-            return Location.NONE;
-        }
-        for (int tries = 0; tries < DRAWS; tries++) {
-            int number = random.nextInt(nextNumber);
-            if (isOf(shard, number)) {
-                return Location.ofLarge(number);
-            }
-        }
-        // Few are left of many, or the shard has few of them: the next from somewhere on.
-        int from = random.nextInt(nextNumber);
-        for (int i = 0; i < Math.min(nextNumber, MOST_PASSED_OVER); i++) {
-            int number = (from + i) % nextNumber;
-            if (isOf(shard, number)) {
-                return Location.ofLarge(number);
-            }
-        }
-        return Location.NONE;
+        int own = shard < countOfShard.length ? countOfShard[shard] : 0;
+        return own == 0 ? Location.NONE : Location.ofLarge(ofShard[shard][random.nextInt(own)]);
     }
 
-    private boolean isOf(int shard, int number) {
-        LargeRun run = runs[number];
-        return run != null && run.shard() == shard;
+    private void enter(int shard, int number, LargeRun run) {
+        if (shard >= countOfShard.length) {
+            ofShard = Arrays.copyOf(ofShard, shard + 1);
+            countOfShard = Arrays.copyOf(countOfShard, shard + 1);
+        }
+        int[] numbers = ofShard[shard] == null ? new int[FIRST_TABLE_LENGTH] : ofShard[shard];
+        int place = countOfShard[shard]++;
+        if (place == numbers.length) {
+            numbers = Arrays.copyOf(numbers, place * 2);
+        }
+        numbers[place] = number;
+        ofShard[shard] = numbers;
+        run.entered(shard, place);
+    }
+
+    /** The last of the shard's takes its place. */
+    private void leave(LargeRun run) {
+        int[] numbers = ofShard[run.shard()];
+        int last = numbers[--countOfShard[run.shard()]];
+        numbers[run.place()] = last;
+        LargeRun moved = runs[last];
+        if (moved != null) {
+            moved.entered(run.shard(), run.place());
+        }
     }
 
     /** Where the item's header is. */
@@ -146,6 +152,7 @@ public final class LargeItems {
         synchronized (this) {
             run = run(location);
             int number = Location.largeNumber(location);
+            leave(run);
             runs[number] = null;
             if (freeCount == freeNumbers.length) {
                 freeNumbers = Arrays.copyOf(freeNumbers, freeCount * 2);
@@ -165,6 +172,8 @@ public final class LargeItems {
         }
         synchronized (this) {
             runs = new LargeRun[FIRST_TABLE_LENGTH];
+            ofShard = new int[0][];
+            countOfShard = new int[0];
             freeCount = 0;
             nextNumber = 0;
             count = 0;

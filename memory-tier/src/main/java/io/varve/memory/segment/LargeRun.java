@@ -29,6 +29,7 @@ public final class LargeRun implements ValueRun {
     private volatile int length;
     private long itemAddress;
     private int shard;
+    private int place;
 
     LargeRun(LargeItems owner, long start, int headRoom, int capacity, long chargedBytes) {
         this.owner = owner;
@@ -84,8 +85,14 @@ public final class LargeRun implements ValueRun {
         return shard;
     }
 
-    void shard(int number) {
-        shard = number;
+    /** Where it stands among the items of its shard. */
+    int place() {
+        return place;
+    }
+
+    void entered(int ofShard, int atPlace) {
+        shard = ofShard;
+        place = atPlace;
     }
 
     long start() {

@@ -111,7 +111,7 @@ class LargeItemsTest {
         assertThatThrownBy(run::retain).isInstanceOf(IllegalStateException.class);
     }
 
-    /** Each of the shard's is drawn, none of another's; also where few are left of many. */
+    /** Each of the shard's is drawn, none of another's, whoever else came and went. */
     @Test
     void aShardsOwnAreDrawn() {
         SplittableRandom random = new SplittableRandom(4);

@@ -246,6 +246,11 @@ public final class Batch implements RequestSink {
         return runTotal > 0 && argument < runs.length && runs[argument] != null;
     }
 
+    /** Of an argument that has a run: bytes in front of it. */
+    int headRoom(int argument) {
+        return java.util.Objects.requireNonNull(runs[argument]).headRoom();
+    }
+
     /** @param headRoom bytes in front of the value: a run with less stays where it is, and null is returned */
     @Nullable
     ValueRun takeRun(int argument, int headRoom) {

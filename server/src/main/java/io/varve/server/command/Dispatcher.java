@@ -315,15 +315,24 @@ public final class Dispatcher {
         }
     }
 
-    private static long neededBytes(Batch batch, int command) {
+    private long neededBytes(Batch batch, int command) {
         int first = batch.firstArgument(command);
         int count = batch.argumentCount(command);
         long bytes = ITEM_OVERHEAD_BYTES * (1L + batch.keyCount(command));
         for (int i = first; i < first + count; i++) {
-            // A run has been charged when it was opened.
-            bytes += batch.hasRun(i) ? 0 : batch.length(i);
+            // A run has been charged when it was opened; one that cannot be an item's as it is will be copied.
+            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoomForKeys(batch, command) ? 0 : batch.length(i);
         }
         return bytes;
+    }
+
+    private int headRoomForKeys(Batch batch, int command) {
+        int longest = 0;
+        int first = batch.firstKey(command);
+        for (int i = first; i < first + batch.keyCount(command); i++) {
+            longest = Math.max(longest, batch.key(i).length());
+        }
+        return session.headRoom(longest);
     }
 
     private static void leaveOut(Client client, ReplyWriter reply, long mark) {

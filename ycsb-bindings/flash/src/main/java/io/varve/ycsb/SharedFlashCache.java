@@ -44,10 +44,10 @@ final class SharedFlashCache {
 
     private static Opened openFiles(FlashTierOptions options) {
         Arena arena = Arena.ofShared();
-        FlashStore flash = store(options.store(), options.flashDirectory(), options.flashCacheBytes());
+        FlashStore flash = store(options, options.flashDirectory(), options.flashCacheBytes());
         FlashStore disk;
         try {
-            disk = store(options.store(), options.diskDirectory(), options.diskCacheBytes());
+            disk = store(options, options.diskDirectory(), options.diskCacheBytes());
         } catch (RuntimeException failed) {
             flash.close();
             throw failed;
@@ -58,10 +58,10 @@ final class SharedFlashCache {
         return new Opened(cache, arena);
     }
 
-    private static FlashStore store(FlashTierOptions.Library library, Path directory, long cacheBytes) {
-        return switch (library) {
+    private static FlashStore store(FlashTierOptions options, Path directory, long cacheBytes) {
+        return switch (options.store()) {
             case JE -> JeStore.open(directory, JeSettings.of(cacheBytes));
-            case MVSTORE -> MvStore.open(directory, MvSettings.of(cacheBytes));
+            case MVSTORE -> MvStore.open(directory, MvSettings.of(cacheBytes).withSync(options.settings().sync()));
         };
     }
 

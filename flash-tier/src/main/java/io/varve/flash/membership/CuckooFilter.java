@@ -1,0 +1,276 @@
+package io.varve.flash.membership;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A set of hashes that may say yes to one that is not in it, and never says no to one that is; hashes can be taken out again
+ * (Fan, Andersen, Kaminsky and Mitzenmacher: Cuckoo Filter, CoNEXT 2014). Each hash is kept as a fingerprint of ten bits in one
+ * of two buckets of four:
+ *
+ * <pre>
+ *          40 bits: one bucket
+ *   | f | f | 0 | f |     0: free          first + second = sum(fingerprint)   modulo the number of buckets,
+ *                                          so each is found from the other, whatever the number is
+ * </pre>
+ *
+ * <p>At 94 % of the slots a hash takes 1.33 bytes, and one in 128 that are not in it seems to be. What finds no slot, which
+ * happens to a few when it is fuller than it was made for, stands in a map beside it.
+ *
+ * <p>Who adds and takes out does so one at a time; who asks needs no lock. A fingerprint that moves is in both buckets for a
+ * moment, and who asks during a move and finds nothing is told yes.
+ */
+public final class CuckooFilter {
+    private static final int SLOTS = 4;
+    private static final int FINGERPRINT_BITS = 10;
+    private static final int FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1;
+    private static final int BUCKET_BYTES = SLOTS * FINGERPRINT_BITS / Byte.SIZE;
+    private static final long BUCKET_MASK = (1L << SLOTS * FINGERPRINT_BITS) - 1;
+    /** Of the slots, for as many hashes as it is made for. */
+    private static final double LOAD = 0.94;
+    /** Buckets that a search for a free slot looks at: five moves at the most. */
+    private static final int MOST_LOOKED_AT = 2048;
+    private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
+    private static final long MIX = 0xBF58_476D_1CE4_E5B9L;
+    private static final int MIX_SHIFT = 32;
+    /** A bit in the lowest place of each slot. */
+    private static final long ONES = 1L | 1L << FINGERPRINT_BITS | 1L << 2 * FINGERPRINT_BITS
+            | 1L << 3 * FINGERPRINT_BITS;
+    private static final long HIGHEST = ONES << FINGERPRINT_BITS - 1;
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final VarHandle WORDS = WORD.varHandle();
+
+    private final MemorySegment bytes;
+    private final long buckets;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** What found no slot: hash to how often. */
+    private final Map<Long, Integer> beside = new ConcurrentHashMap<>();
+    /** Odd while a fingerprint moves. */
+    private final AtomicLong moves = new AtomicLong();
+    private final AtomicLong count = new AtomicLong();
+
+    // The search for a free slot: buckets looked at, from which of them, out of which slot. Guarded by the lock.
+    private final long[] lookedAt = new long[MOST_LOOKED_AT];
+    private final int[] from = new int[MOST_LOOKED_AT];
+    private final int[] outOf = new int[MOST_LOOKED_AT];
+
+    /**
+     * @param arena    where its memory comes from, and how long it is there
+     * @param capacity hashes, 1 or more
+     * @throws IllegalArgumentException if the capacity is out of its range
+     */
+    public CuckooFilter(Arena arena, long capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("A cuckoo filter is made for one hash and more, not " + capacity);
+        }
+        buckets = (long) Math.ceil(capacity / LOAD / SLOTS) + 1;
+        // A bucket is read as a word, the last one too.
+        bytes = arena.allocate(buckets * BUCKET_BYTES + Long.BYTES - BUCKET_BYTES, Long.BYTES);
+    }
+
+    /** Adds a hash of 64 well mixed bits; one that is added twice is to be taken out twice. */
+    public void add(long hash) {
+        lock.lock();
+        try {
+            // Counted before it is there, so that whoever sees it sees it counted.
+            count.incrementAndGet();
+            int fingerprint = fingerprint(hash);
+            long first = first(hash);
+            if (!put(first, fingerprint) && !put(other(first, fingerprint), fingerprint)
+                    && !makeRoom(first, fingerprint)) {
+                beside.merge(hash, 1, Integer::sum);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes a hash out that was added. One that was not must not be taken out: another of the same fingerprint would go.
+     *
+     * @return false if it surely was not in it
+     */
+    public boolean remove(long hash) {
+        lock.lock();
+        try {
+            boolean was = beside.containsKey(hash);
+            if (was) {
+                beside.computeIfPresent(hash, (_, times) -> times == 1 ? null : times - 1);
+            } else {
+                was = takeOut(hash);
+            }
+            if (was) {
+                count.decrementAndGet();
+            }
+            return was;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean takeOut(long hash) {
+        int fingerprint = fingerprint(hash);
+        long first = first(hash);
+        return clear(first, fingerprint) || clear(other(first, fingerprint), fingerprint);
+    }
+
+    /** Whether the hash may be in it: false is sure. */
+    public boolean mightContain(long hash) {
+        long before = moves.get();
+        int fingerprint = fingerprint(hash);
+        long first = first(hash);
+        if (slotOf(read(first), fingerprint) >= 0 || slotOf(read(other(first, fingerprint)), fingerprint) >= 0
+                || !beside.isEmpty() && beside.containsKey(hash)) {
+            return true;
+        }
+        VarHandle.loadLoadFence();
+        // It may have been on its way from the one to the other.
+        return (before & 1) != 0 || moves.get() != before;
+    }
+
+    /** How many are in it. */
+    public long count() {
+        return count.get();
+    }
+
+    /** What it takes, beside some objects of fixed size and those few that found no slot. */
+    public long ramBytes() {
+        return bytes.byteSize();
+    }
+
+    /** How many found no slot. */
+    public int countBeside() {
+        return beside.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    private boolean put(long bucket, int fingerprint) {
+        long word = read(bucket);
+        int slot = slotOf(word, 0);
+        if (slot < 0) {
+            return false;
+        }
+        write(bucket, with(word, slot, fingerprint));
+        return true;
+    }
+
+    private boolean clear(long bucket, int fingerprint) {
+        long word = read(bucket);
+        int slot = slotOf(word, fingerprint);
+        if (slot < 0) {
+            return false;
+        }
+        write(bucket, with(word, slot, 0));
+        return true;
+    }
+
+    /**
+     * Looks, breadth first, for a bucket with a free slot that others can be moved to until one of the hash's own buckets has one,
+     * and moves them: the last first, so that each is in two places before it is in one.
+     */
+    private boolean makeRoom(long first, int fingerprint) {
+        lookedAt[0] = first;
+        lookedAt[1] = other(first, fingerprint);
+        from[0] = -1;
+        from[1] = -1;
+        int end = 2;
+        for (int at = 0; at < end; at++) {
+            long word = read(lookedAt[at]);
+            for (int slot = 0; slot < SLOTS && end < MOST_LOOKED_AT; slot++) {
+                if (isOnTheWay(at, lookedAt[at], slot)) {
+                    continue;
+                }
+                lookedAt[end] = other(lookedAt[at], at(word, slot));
+                from[end] = at;
+                outOf[end] = slot;
+                if (slotOf(read(lookedAt[end]), 0) >= 0) {
+                    long freed = move(end);
+                    return put(freed, fingerprint);
+                }
+                end++;
+            }
+        }
+        return false;
+    }
+
+    /** Whether this slot is moved out of already by the way that leads here: it cannot be moved twice. */
+    private boolean isOnTheWay(int place, long bucket, int slot) {
+        for (int at = place; from[at] >= 0; at = from[at]) {
+            if (lookedAt[from[at]] == bucket && outOf[at] == slot) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @return the bucket, of the two that it began with, that has a free slot now */
+    private long move(int end) {
+        moves.incrementAndGet();
+        VarHandle.storeStoreFence();
+        int at = end;
+        while (from[at] >= 0) {
+            long source = lookedAt[from[at]];
+            long word = read(source);
+            int moved = at(word, outOf[at]);
+            put(lookedAt[at], moved);
+            write(source, with(read(source), outOf[at], 0));
+            at = from[at];
+        }
+        moves.incrementAndGet();
+        return lookedAt[at];
+    }
+
+    private long read(long bucket) {
+        return (long) WORDS.get(bytes, bucket * BUCKET_BYTES) & BUCKET_MASK;
+    }
+
+    /** The next bucket's bits in the same word stay as they are: nobody else writes. */
+    private void write(long bucket, long word) {
+        long offset = bucket * BUCKET_BYTES;
+        long old = (long) WORDS.get(bytes, offset);
+        WORDS.set(bytes, offset, old & ~BUCKET_MASK | word);
+        VarHandle.storeStoreFence();
+    }
+
+    private static int at(long word, int slot) {
+        return (int) (word >>> slot * FINGERPRINT_BITS) & FINGERPRINT_MASK;
+    }
+
+    private static long with(long word, int slot, int fingerprint) {
+        int shift = slot * FINGERPRINT_BITS;
+        return word & ~((long) FINGERPRINT_MASK << shift) | (long) fingerprint << shift;
+    }
+
+    /** The first slot with the fingerprint, or -1: all four are compared at once. */
+    private static int slotOf(long word, int fingerprint) {
+        long difference = word ^ ONES * fingerprint;
+        // The highest bit of a slot is set where the difference is zero; a borrow may set it wrongly above such a one only.
+        long zero = difference - ONES & ~difference & HIGHEST;
+        return zero == 0 ? -1 : Long.numberOfTrailingZeros(zero) / FINGERPRINT_BITS;
+    }
+
+    /** 1 to 1023. */
+    private static int fingerprint(long hash) {
+        return 1 + (int) Math.unsignedMultiplyHigh(mixed(hash), FINGERPRINT_MASK);
+    }
+
+    private long first(long hash) {
+        return Math.unsignedMultiplyHigh(mixed(hash + STEP), buckets);
+    }
+
+    private long other(long bucket, int fingerprint) {
+        long other = Math.unsignedMultiplyHigh(mixed(fingerprint), buckets) - bucket;
+        return other < 0 ? other + buckets : other;
+    }
+
+    private static long mixed(long value) {
+        long mixed = (value ^ value >>> MIX_SHIFT) * MIX;
+        mixed = (mixed ^ mixed >>> MIX_SHIFT) * STEP;
+        return mixed ^ mixed >>> MIX_SHIFT;
+    }
+}
