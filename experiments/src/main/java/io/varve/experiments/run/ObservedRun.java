@@ -39,8 +39,9 @@ import io.varve.flash.store.Handover;
  */
 final class ObservedRun {
     private static final double POINT = 0.01;
-    /** Points that what is observed may differ from what is simulated. */
+    /** Points that what is observed may differ from what is simulated, and standard errors, where few requests make those more. */
     private static final double NEAR_SIMULATION = 0.3;
+    private static final double STANDARD_ERRORS = 3;
     /** The paper's records. */
     private static final int RECORD_BYTES = 256;
     private static final long CACHE_BYTES = 64 << 20;
@@ -206,9 +207,15 @@ final class ObservedRun {
                 put(PoliciesText.SIMULATED, policy, percent, outcome.figures().hitRatio());
                 context.checks.add(Check.atMost(policy.optionName() + ", cache of " + PoliciesText.size(percent)
                         + ": points between observation and simulation",
-                        Math.abs(observed - outcome.figures().hitRatio()) / POINT, NEAR_SIMULATION));
+                        Math.abs(observed - outcome.figures().hitRatio()) / POINT,
+                        Math.max(NEAR_SIMULATION, STANDARD_ERRORS * standardError(observed) / POINT)));
             }
         }
+    }
+
+    /** Of the difference of two hit ratios, each of so many requests. */
+    private double standardError(double ratio) {
+        return Math.sqrt(2 * ratio * (1 - ratio) / load.requests());
     }
 
     private void put(String metric, Policies policy, double percent, double value) {

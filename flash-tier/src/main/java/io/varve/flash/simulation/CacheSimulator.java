@@ -84,12 +84,14 @@ public final class CacheSimulator {
 
     private void evict() {
         hand.begin();
+        long before = policy.keysTraversed();
         if (!policy.findVictim(hand)) {
             throw new IllegalStateException("The policy finds nobody to go among " + store.size() + " keys");
         }
         store.remove(policy.victim());
         evictions++;
-        searches[Math.min(hand.steps(), LONGEST_COUNTED)]++;
+        // In the store's order, or in one of the policy's own, as CLOCK has.
+        searches[(int) Math.min(policy.keysTraversed() - before, LONGEST_COUNTED)]++;
     }
 
     /** Forgets what was counted: the cache is warm. */
@@ -107,7 +109,7 @@ public final class CacheSimulator {
                 policy.poorVictims() - poorBefore);
     }
 
-    /** How many searches looked at so many keys in the store's order; {@link #LONGEST_COUNTED} stands for so many and more. */
+    /** How many searches looked at so many keys, in the store's order or the policy's own; {@link #LONGEST_COUNTED} stands for so many and more. */
     public long searches(int steps) {
         return searches[steps];
     }
