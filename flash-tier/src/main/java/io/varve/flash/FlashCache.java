@@ -426,9 +426,6 @@ public final class FlashCache implements AutoCloseable {
 
     /** The policy's hand over the keys on flash, within the limits of a search. Guarded by {@link #eviction}. */
     private final class Hand implements KeyHand {
-        /** Of the four bits that are left of a random number: keys that are passed over after a jump. */
-        private static final int SKIP_SHIFT = 60;
-
         private final KeyWalk walk;
         private long own;
         private int steps;
@@ -479,17 +476,6 @@ public final class FlashCache implements AutoCloseable {
 
         byte[] recordKey() {
             return walk.key();
-        }
-
-        /** Keys behind long gaps would be met more often than others: so some more, drawn too, are passed over. */
-        @Override
-        public void jump(long random) {
-            walk.seek(RecordKey.prefix(random));
-            for (long i = random >>> SKIP_SHIFT; i > 0; i--) {
-                if (!walk.next()) {
-                    walk.seek(new byte[0]);
-                }
-            }
         }
     }
 }

@@ -14,11 +14,4 @@ public interface KeyHand {
 
     /** Where it stands, after {@link #next} said true: a key's hash. */
     long key();
-
-    /**
-     * Goes on somewhere else.
-     *
-     * @param random where: any number, drawn anew each time
-     */
-    void jump(long random);
 }

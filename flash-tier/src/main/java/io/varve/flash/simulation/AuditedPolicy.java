@@ -84,11 +84,6 @@ public final class AuditedPolicy implements ReplacementPolicy {
             public long key() {
                 return hand.key();
             }
-
-            @Override
-            public void jump(long random) {
-                hand.jump(random);
-            }
         });
         // A search ends with the first key that it takes for unmarked; with a poor victim there was none.
         boolean lastIsUnmarked = found && policy.poorVictims() == poor;

@@ -10,9 +10,6 @@ final class SimulatedStore {
     private static final long EMPTY = 0;
     /** Slots for a key. */
     private static final int SPACE = 2;
-    private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
-    private static final long MIX = 0xBF58_476D_1CE4_E5B9L;
-    private static final int SHIFT = 29;
 
     private final long[] slots;
     private int size;
@@ -129,22 +126,6 @@ final class SimulatedStore {
         @Override
         public long key() {
             return slots[at];
-        }
-
-        /** Slots are drawn until one is taken: each key is as likely as any other. */
-        @Override
-        public void jump(long random) {
-            if (size == 0) {
-                return;
-            }
-            long state = random;
-            int slot;
-            do {
-                state += STEP;
-                long drawn = (state ^ state >>> SHIFT) * MIX;
-                slot = (int) Math.unsignedMultiplyHigh(drawn ^ drawn >>> SHIFT, slots.length);
-            } while (slots[slot] == EMPTY);
-            at = slot - 1;
         }
     }
 }

@@ -43,9 +43,4 @@ final class ListHand implements KeyHand {
     public long key() {
         return keys.get(at);
     }
-
-    @Override
-    public void jump(long random) {
-        at = keys.isEmpty() ? -1 : (int) Long.remainderUnsigned(random, keys.size()) - 1;
-    }
 }

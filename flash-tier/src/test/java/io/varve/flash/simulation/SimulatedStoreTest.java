@@ -82,22 +82,6 @@ class SimulatedStoreTest {
     }
 
     @Test
-    void aJumpMeetsEachKeyAsOftenAsAnyOther() {
-        fill(50);
-        SimulatedStore.Hand hand = store.hand(1);
-        List<Long> met = new ArrayList<>();
-        int jumps = 200_000;
-        for (int i = 0; i < jumps; i++) {
-            hand.begin();
-            hand.jump(random.nextLong());
-            assertThat(hand.next()).isTrue();
-            met.add(hand.key());
-        }
-        met.stream().collect(java.util.stream.Collectors.groupingBy(key -> key, java.util.stream.Collectors.counting()))
-                .forEach((key, times) -> assertThat((double) times / jumps * 50).isBetween(0.9, 1.1));
-    }
-
-    @Test
     void whatIsNotThereCannotBeRemoved() {
         assertThatThrownBy(() -> store.remove(5)).isInstanceOf(IllegalStateException.class);
     }
