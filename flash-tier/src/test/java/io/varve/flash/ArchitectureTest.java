@@ -62,7 +62,7 @@ final class ArchitectureTest {
     void everyRoomSaysWhatLivesInIt() {
         classes().should()
                 .resideInAnyPackage(ROOT, ROOT + ".bloom", ROOT + ".membership", ROOT + ".policy", ROOT + ".simulation",
-                        ROOT + ".store", ROOT + ".record", ROOT + ".je", ROOT + ".mvstore")
+                        ROOT + ".store", ROOT + ".record", ROOT + ".je", ROOT + ".mvstore", ROOT + ".tier")
                 .check(CLASSES);
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.flash.policy.Policies;
 import io.varve.flash.record.RecordKey;
+import io.varve.flash.store.CrashingStore;
 import io.varve.flash.store.StoreException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.List;
 
 import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.LowerTier;
 import io.varve.memory.item.ValueRun;
 
 /**
@@ -39,6 +40,7 @@ public interface Cache extends AutoCloseable {
     /** Empties one logical database at once; the memory comes back in slices through {@link #maintain}. */
     void flush(int database);
 
+    /** Empties all of them at once, in their order: each begins a new epoch. */
     void flushAll();
 
     /** Exchanges two logical databases at once. */
@@ -112,6 +114,26 @@ public interface Cache extends AutoCloseable {
 
     /** Told of every change from now on. */
     void subscribe(ChangeListener listener);
+
+    /** What is evicted falls to this tier from now on. */
+    void lower(LowerTier tier);
+
+    /** The epochs of the databases: those that {@link #flush} and {@link #swap} have made. */
+    Epochs epochs();
+
+    /**
+     * Goes on with the epochs of an earlier life. To be called before anything is written.
+     *
+     * @throws IllegalArgumentException if they are not of as many databases
+     */
+    void resume(Epochs epochs);
+
+    /**
+     * Begins a new epoch of every database, in their order, and changes nothing else: what is below is not theirs any more.
+     *
+     * @param meanwhile done under the locks of all shards
+     */
+    void renewEpochs(Runnable meanwhile);
 
     CacheConfig config();
 

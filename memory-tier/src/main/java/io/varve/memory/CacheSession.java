@@ -81,6 +81,9 @@ public interface CacheSession {
     @Nullable
     ValueRun runOf(Item item);
 
+    /** The epoch of a logical database: it changes while no shard is locked. */
+    long epoch(int database);
+
     // --- write (the key's shard is locked)
 
     /**
@@ -99,6 +102,17 @@ public interface CacheSession {
 
     /** Like {@link #set} for a value that arrived in a run: takes the caller's hold over, copies nothing. */
     void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis);
+
+    /**
+     * Brings an item back from the tier below, as it fell, unless the key is there.
+     *
+     * @param value  the value's bytes, from {@code from} on
+     * @param access its access bits
+     * @return whether it was brought back
+     * @throws io.varve.memory.item.CacheFullException if there is no memory for it
+     */
+    boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength, long expireAtMillis,
+            int access);
 
     /** Bytes in front of the value that a run needs for an item with this key length: for {@link Cache#newRun}. */
     int headRoom(int keyLength);

@@ -7,6 +7,7 @@ import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.LowerTier;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
@@ -146,7 +147,8 @@ final class InMemoryCache implements Cache {
 
     @Override
     public CacheSession newSession() {
-        return new InMemorySession(shards, router, context.keyHash(), config.ticker().wallMillis());
+        return new InMemorySession(shards, router, context.keyHash(), context.databases(),
+                config.ticker().wallMillis());
     }
 
     @Override
@@ -219,6 +221,8 @@ final class InMemoryCache implements Cache {
         for (int i = 0; i < config.databases(); i++) {
             if (holdsAny(i)) {
                 context.databases().detach(i);
+            } else {
+                context.databases().renew(i);
             }
         }
         return true;
@@ -354,6 +358,53 @@ final class InMemoryCache implements Cache {
     @Override
     public void subscribe(ChangeListener listener) {
         context.subscribe(listener);
+    }
+
+    @Override
+    public void lower(LowerTier tier) {
+        context.lower(tier);
+    }
+
+    @Override
+    public Epochs epochs() {
+        List<Long> epochs = new ArrayList<>();
+        long[] next = new long[1];
+        boolean read = underAllLocks(() -> {
+            for (int i = 0; i < config.databases(); i++) {
+                epochs.add(context.databases().epoch(i));
+            }
+            next[0] = context.databases().nextEpoch();
+            return true;
+        });
+        assert read;
+        return new Epochs(epochs, next[0]);
+    }
+
+    @Override
+    public void resume(Epochs epochs) {
+        if (epochs.ofDatabases().size() != config.databases()) {
+            throw new IllegalArgumentException(
+                    "Epochs of " + epochs.ofDatabases().size() + " databases where there are "
+                            + config.databases());
+        }
+        boolean resumed = underAllLocks(() -> {
+            context.databases().resume(epochs.ofDatabases().stream().mapToLong(Long::longValue).toArray(),
+                    epochs.next());
+            return true;
+        });
+        assert resumed;
+    }
+
+    @Override
+    public void renewEpochs(Runnable meanwhile) {
+        boolean renewed = underAllLocks(() -> {
+            for (int i = 0; i < config.databases(); i++) {
+                context.databases().renew(i);
+            }
+            meanwhile.run();
+            return true;
+        });
+        assert renewed;
     }
 
     @Override

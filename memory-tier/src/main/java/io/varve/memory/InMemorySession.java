@@ -12,6 +12,7 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
+import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ final class InMemorySession implements CacheSession {
     private final Shard[] shards;
     private final ShardRouter router;
     private final KeyHash keyHash;
+    private final Databases databases;
     private final SplittableRandom random = new SplittableRandom();
     private final Item visited = new Item();
     private final long[] ahead = new long[TOUCHED_AT_ONCE];
@@ -39,10 +41,11 @@ final class InMemorySession implements CacheSession {
     private long nowMillis;
     private boolean touching = true;
 
-    InMemorySession(Shard[] shards, ShardRouter router, KeyHash keyHash, long nowMillis) {
+    InMemorySession(Shard[] shards, ShardRouter router, KeyHash keyHash, Databases databases, long nowMillis) {
         this.shards = shards;
         this.router = router;
         this.keyHash = keyHash;
+        this.databases = databases;
         this.nowMillis = nowMillis;
     }
 
@@ -203,6 +206,18 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[key.shard()];
         shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
+    }
+
+    @Override
+    public long epoch(int database) {
+        return databases.epoch(database);
+    }
+
+    @Override
+    public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
+            long expireAtMillis, int access) {
+        return shards[key.shard()].restore(key, type, encoding, value, from, valueLength, expireAtMillis, access,
+                nowMillis);
     }
 
     @Override

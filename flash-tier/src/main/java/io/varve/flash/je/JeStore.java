@@ -22,10 +22,12 @@ import com.sleepycat.je.Environment;
 import com.sleepycat.je.EnvironmentConfig;
 import com.sleepycat.je.EnvironmentFailureException;
 import com.sleepycat.je.EnvironmentLockedException;
+import com.sleepycat.je.EnvironmentStats;
 import com.sleepycat.je.LockMode;
 import com.sleepycat.je.OperationResult;
 import com.sleepycat.je.OperationStatus;
 import com.sleepycat.je.Put;
+import com.sleepycat.je.StatsConfig;
 import com.sleepycat.je.Transaction;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.Handover;
@@ -237,9 +239,17 @@ public final class JeStore implements FlashStore {
         return count.get();
     }
 
-    /** How often the environment was opened anew. */
+    @Override
     public long reopened() {
         return files.reopened();
+    }
+
+    @Override
+    public long bytesWritten() {
+        return call("count", opened -> {
+            EnvironmentStats stats = opened.environment.getStats(new StatsConfig().setFast(true));
+            return stats.getNSequentialWriteBytes() + stats.getNRandomWriteBytes();
+        });
     }
 
     /** The environment at this moment. */

@@ -287,9 +287,15 @@ public final class MvStore implements FlashStore {
         return files.files().keys.sizeAsLong();
     }
 
-    /** How often the file was opened anew. */
+    @Override
     public long reopened() {
         return files.reopened();
+    }
+
+    /** The library keeps it to itself. */
+    @Override
+    public long bytesWritten() {
+        return UNTOLD;
     }
 
     /** The store of the library at this moment. */

@@ -39,6 +39,15 @@ public interface FlashStore extends AutoCloseable {
      */
     void handOver(Handover handover);
 
+    /** How often the files were opened anew: what was buffered then may be lost. */
+    long reopened();
+
+    /** An answer of {@link #bytesWritten}: nobody knows. */
+    long UNTOLD = -1;
+
+    /** Bytes written to the files since they were opened last, what the store moves for itself included, or {@link #UNTOLD}. */
+    long bytesWritten();
+
     /** Whether a note of this name was left; it stands beside the map, and is not counted or walked over. */
     boolean noted(String name);
 

@@ -8,6 +8,9 @@ import java.util.Arrays;
  *
  * <p>SELECT's numbers are logical. SWAPDB exchanges two entries; FLUSHDB takes a fresh physical database at once and
  * leaves the old one to be reclaimed in slices. An item's header carries its physical number (5 bits).
+ *
+ * <p>Physical numbers are used again. What a database holds is told from what it, or another, held before by an <em>epoch</em>,
+ * which is never used again: it follows the items through SWAPDB and ends with FLUSHDB.
  */
 public final class Databases {
     /** How many physical databases there are: what 5 bits of the item's header can tell apart. */
@@ -18,6 +21,8 @@ public final class Databases {
     private final int[] physicalOf;
     private final int[] logicalOf = new int[PHYSICAL];
     private final boolean[] reclaiming = new boolean[PHYSICAL];
+    private final long[] epochOf = new long[PHYSICAL];
+    private long nextEpoch;
 
     /**
      * @param logical how many logical databases, at most half of {@link #PHYSICAL}
@@ -27,7 +32,36 @@ public final class Databases {
         Arrays.fill(logicalOf, DETACHED);
         for (int i = 0; i < logical; i++) {
             attach(i, i);
+            renew(i);
         }
+    }
+
+    /** Goes on with epochs of an earlier life: those of the logical databases, and the first that was never used. */
+    public void resume(long[] epochs, long next) {
+        for (int i = 0; i < physicalOf.length; i++) {
+            epochOf[physicalOf[i]] = epochs[i];
+        }
+        nextEpoch = next;
+    }
+
+    /** The epoch of a logical database. */
+    public long epoch(int logical) {
+        return epochOf[physicalOf[logical]];
+    }
+
+    /** The epoch of a physical database that is not detached. */
+    long epochOfPhysical(int physical) {
+        return epochOf[physical];
+    }
+
+    /** The first epoch that was never used. */
+    public long nextEpoch() {
+        return nextEpoch;
+    }
+
+    /** Begins a new epoch of a logical database. */
+    public void renew(int logical) {
+        epochOf[physicalOf[logical]] = nextEpoch++;
     }
 
     public int count() {
@@ -67,6 +101,7 @@ public final class Databases {
                 logicalOf[old] = DETACHED;
                 reclaiming[old] = true;
                 attach(logical, fresh);
+                renew(logical);
                 return true;
             }
         }

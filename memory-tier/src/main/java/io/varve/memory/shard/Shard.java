@@ -154,10 +154,8 @@ public final class Shard {
         return location;
     }
 
-    void look(Item item, long location, long address) {
-        item.look(location, address, ItemType.ofCode(ItemLayout.type(address)), ItemLayout.encoding(address),
-                ItemLayout.keyAddress(address), ItemLayout.keyLength(address), ItemLayout.valueAddress(address),
-                ItemLayout.valueLength(address), ItemLayout.capacity(address), ItemLayout.expireAtMillis(address));
+    private void look(Item item, long location, long address) {
+        items.look(item, location, address);
     }
 
     /** {@link AccessBits#idleMillis}, or -1 if the policy keeps a frequency. */
@@ -204,6 +202,24 @@ public final class Shard {
             long nowMillis) {
         long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
         Memory.copy(valueAddress, ItemLayout.valueAddress(items.address(location)), valueLength);
+    }
+
+    /**
+     * Makes an item as it was when it fell to the tier below, unless the key is there.
+     *
+     * @param access its access bits
+     * @return whether it was made
+     */
+    public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
+            long expireAtMillis, int access, long nowMillis) {
+        if (locate(key, nowMillis) != Index.NONE) {
+            return false;
+        }
+        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
+        long address = items.address(location);
+        ItemLayout.access(address, access);
+        Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
+        return true;
     }
 
     private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAtMillis,

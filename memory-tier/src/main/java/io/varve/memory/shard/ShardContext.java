@@ -6,11 +6,13 @@ import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.TagScanner;
 import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.LowerTier;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
 import io.varve.memory.segment.SegmentPool;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What all shards of a cache share. Many threads: the parts are thread-safe, or say who guards them; the settings are
@@ -37,6 +39,8 @@ public final class ShardContext {
     volatile int evictionSamples;
     volatile CleanerPolicy cleanerPolicy;
     volatile ChangeListener[] listeners = NOBODY;
+    /** Where evicted items fall to. */
+    volatile @Nullable LowerTier lower;
 
     public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, KeyHash keyHash,
             TagScanner scanner, Databases databases, Ticker ticker, int largeThresholdBytes,
@@ -64,6 +68,10 @@ public final class ShardContext {
         ChangeListener[] more = java.util.Arrays.copyOf(listeners, listeners.length + 1);
         more[listeners.length] = listener;
         listeners = more;
+    }
+
+    public void lower(LowerTier tier) {
+        lower = tier;
     }
 
     /** Takes the bytes that writes wanted in vain since the last call. */

@@ -14,6 +14,7 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.LowerTier;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
@@ -49,6 +50,8 @@ final class ShardItems {
     private long expired;
     private long evicted;
     private final ShardLock lock;
+    /** The item that falls. */
+    private final Item falling = new Item();
 
     ShardItems(int number, ShardContext context, ShardLock lock, int heads, double growLoad,
             ExpireAlgorithm algorithm, int expireBaseMillis, int expireBuckets) {
@@ -65,6 +68,12 @@ final class ShardItems {
 
     static boolean isPast(long expireAtMillis, long nowMillis) {
         return expireAtMillis != Item.NEVER && nowMillis > expireAtMillis;
+    }
+
+    void look(Item item, long location, long address) {
+        item.look(location, address, ItemType.ofCode(ItemLayout.type(address)), ItemLayout.encoding(address),
+                ItemLayout.keyAddress(address), ItemLayout.keyLength(address), ItemLayout.valueAddress(address),
+                ItemLayout.valueLength(address), ItemLayout.capacity(address), ItemLayout.expireAtMillis(address));
     }
 
     void touchAccess(long address, long nowMillis) {
@@ -338,13 +347,21 @@ final class ShardItems {
 
     // --- eviction and cleaning, for the cleaner
 
-    /** Removes a live item that the cleaner found in a segment. */
+    /** Removes a live item that the cleaner found in a segment; it falls to the tier below, if there is one that takes it. */
     void evict(long location, long address) {
         int physical = ItemLayout.database(address);
-        boolean removed = index(physical).remove(verifier.hashOf(location), location);
+        long hash = verifier.hashOf(location);
+        boolean removed = index(physical).remove(hash, location);
         assert removed : "the index has lost " + location;
         evicted++;
-        letGo(location, address, physical, Change.EVICTED, true);
+        LowerTier lower = context.lower;
+        boolean gone = lower == null || !fall(lower, hash, location, address, physical);
+        letGo(location, address, physical, Change.EVICTED, gone);
+    }
+
+    private boolean fall(LowerTier lower, long hash, long location, long address, int physical) {
+        look(falling, location, address);
+        return lower.take(context.databases.epochOfPhysical(physical), hash, falling, ItemLayout.access(address));
     }
 
     /** Whether the item's database was flushed. */

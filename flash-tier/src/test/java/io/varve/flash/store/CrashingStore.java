@@ -1,4 +1,4 @@
-package io.varve.flash;
+package io.varve.flash.store;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,26 +10,24 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
-import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
-import io.varve.flash.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A store in memory that forgets, when it is told that its process was killed, all that was changed since something was handed
  * over last; and that refuses calls by name when it is told to. Guarded by itself.
  */
-final class CrashingStore implements FlashStore {
+public final class CrashingStore implements FlashStore {
     private final TreeMap<byte[], byte[]> now = new TreeMap<>(Arrays::compareUnsigned);
     /** What takes back the changes that are still buffered, the oldest first. */
     private final List<Runnable> buffered = new ArrayList<>();
     private final Set<String> notes = new HashSet<>();
     private int limit = Integer.MAX_VALUE;
+    private long reopened;
+    private long written;
     private Predicate<String> refuses = _ -> false;
 
     /** From now on these calls fail: get, put, delete, walk. */
-    synchronized void refuse(Predicate<String> calls) {
+    public synchronized void refuse(Predicate<String> calls) {
         refuses = calls;
     }
 
@@ -41,23 +39,29 @@ final class CrashingStore implements FlashStore {
     }
 
     /** From now on it takes no more keys than that. */
-    synchronized void limit(int keys) {
+    public synchronized void limit(int keys) {
         limit = keys;
     }
 
-    synchronized void kill() {
+    public synchronized void kill() {
         for (int i = buffered.size() - 1; i >= 0; i--) {
             buffered.get(i).run();
         }
         buffered.clear();
     }
 
+    /** What was buffered is lost, as when a library gives its files up and they are opened anew. */
+    public synchronized void reopen() {
+        kill();
+        reopened++;
+    }
+
     /** Changes a byte of a value on the device. */
-    synchronized void corrupt(byte[] key, int offset) {
+    public synchronized void corrupt(byte[] key, int offset) {
         Objects.requireNonNull(now.get(key))[offset] ^= 0x40;
     }
 
-    synchronized List<byte[]> keys() {
+    public synchronized List<byte[]> keys() {
         return new ArrayList<>(now.keySet());
     }
 
@@ -75,6 +79,7 @@ final class CrashingStore implements FlashStore {
             throw new StoreException(StoreException.Kind.FULL, "full, for the test", null);
         }
         byte[] before = now.put(key.clone(), value.clone());
+        written += key.length + value.length;
         changed(key, before, handover);
         return before == null;
     }
@@ -102,6 +107,16 @@ final class CrashingStore implements FlashStore {
         if (handover != Handover.BUFFERED) {
             buffered.clear();
         }
+    }
+
+    @Override
+    public synchronized long reopened() {
+        return reopened;
+    }
+
+    @Override
+    public synchronized long bytesWritten() {
+        return written;
     }
 
     @Override

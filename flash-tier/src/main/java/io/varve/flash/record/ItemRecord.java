@@ -1,0 +1,83 @@
+package io.varve.flash.record;
+
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/**
+ * An item on flash: what it is beside its key. Static methods over its bytes; pure.
+ *
+ * <pre>
+ *   0        1     2          3         6 ... 13      14 ... 17   18 ...
+ *   version  type  encoding   access    expiry time   CRC-32C     value
+ * </pre>
+ * The checksum is that of the key on flash and of everything but itself. The value's bytes are as they are in memory.
+ */
+public final class ItemRecord {
+    private static final byte VERSION = 1;
+    private static final int TYPE_OFFSET = 1;
+    private static final int ENCODING_OFFSET = 2;
+    private static final int ACCESS_OFFSET = 3;
+    private static final int ACCESS_BYTES = 3;
+    private static final int EXPIRE_AT_OFFSET = ACCESS_OFFSET + ACCESS_BYTES;
+    private static final int CHECKSUM_OFFSET = EXPIRE_AT_OFFSET + Long.BYTES;
+    /** Where the value begins. */
+    public static final int VALUE_OFFSET = CHECKSUM_OFFSET + Integer.BYTES;
+
+    private ItemRecord() {}
+
+    /**
+     * A record without its value and its checksum.
+     *
+     * @param access         24 bits
+     * @param expireAtMillis ms since the epoch, or less than 0
+     */
+    public static byte[] begin(int type, int encoding, int access, long expireAtMillis, int valueLength) {
+        byte[] record = new byte[VALUE_OFFSET + valueLength];
+        ByteBuffer.wrap(record).put(VERSION).put((byte) type).put((byte) encoding)
+                .putShort((short) (access >>> Byte.SIZE))
+                .put((byte) access).putLong(expireAtMillis);
+        return record;
+    }
+
+    /** Writes the checksum. */
+    public static void seal(byte[] recordKey, byte[] record) {
+        ByteBuffer.wrap(record).putInt(CHECKSUM_OFFSET, checksum(recordKey, record));
+    }
+
+    /** Whether these are the bytes that were sealed under this key. */
+    public static boolean isWhole(byte[] recordKey, byte[] record) {
+        return record.length >= VALUE_OFFSET && record[0] == VERSION
+                && ByteBuffer.wrap(record).getInt(CHECKSUM_OFFSET) == checksum(recordKey, record);
+    }
+
+    public static int type(byte[] record) {
+        return record[TYPE_OFFSET];
+    }
+
+    public static int encoding(byte[] record) {
+        return record[ENCODING_OFFSET];
+    }
+
+    /** 24 bits. */
+    public static int access(byte[] record) {
+        return (ByteBuffer.wrap(record).getShort(ACCESS_OFFSET) & 0xFFFF) << Byte.SIZE
+                | record[ACCESS_OFFSET + Short.BYTES] & 0xFF;
+    }
+
+    /** Milliseconds since the epoch, or less than 0 for one that never expires. */
+    public static long expireAtMillis(byte[] record) {
+        return ByteBuffer.wrap(record).getLong(EXPIRE_AT_OFFSET);
+    }
+
+    public static int valueLength(byte[] record) {
+        return record.length - VALUE_OFFSET;
+    }
+
+    private static int checksum(byte[] recordKey, byte[] record) {
+        CRC32C crc = new CRC32C();
+        crc.update(recordKey);
+        crc.update(record, 0, CHECKSUM_OFFSET);
+        crc.update(record, VALUE_OFFSET, record.length - VALUE_OFFSET);
+        return (int) crc.getValue();
+    }
+}

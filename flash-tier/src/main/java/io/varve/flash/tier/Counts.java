@@ -1,0 +1,33 @@
+package io.varve.flash.tier;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.HdrHistogram.ConcurrentHistogram;
+
+/** What happens in the tier, counted. Many threads. */
+final class Counts {
+    private static final long LONGEST_READ_MICROS = TimeUnit.MINUTES.toMicros(1);
+
+    final LongAdder hits = new LongAdder();
+    final LongAdder misses = new LongAdder();
+    final LongAdder promotions = new LongAdder();
+    final LongAdder evictions = new LongAdder();
+    final LongAdder expired = new LongAdder();
+    final LongAdder corrupt = new LongAdder();
+    final LongAdder written = new LongAdder();
+    final LongAdder shed = new LongAdder();
+    final LongAdder notAdmitted = new LongAdder();
+    final LongAdder bytesRead = new LongAdder();
+    final LongAdder givenUp = new LongAdder();
+    private final ConcurrentHistogram reads = new ConcurrentHistogram(LONGEST_READ_MICROS, 2);
+
+    /** A key was asked for so long ago. */
+    void read(long nanos) {
+        reads.recordValue(Math.clamp(TimeUnit.NANOSECONDS.toMicros(nanos), 0, LONGEST_READ_MICROS));
+    }
+
+    long readMicros(double percentile) {
+        return reads.getValueAtPercentile(percentile);
+    }
+}

@@ -1,0 +1,174 @@
+package io.varve.flash.tier;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.varve.flash.policy.KeyHand;
+import io.varve.flash.policy.ReplacementPolicy;
+import io.varve.flash.record.ItemKey;
+import io.varve.flash.record.RecordKey;
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.KeyWalk;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who goes when flash holds more than it may: the policy, and its hand over the store's keys. Guarded by its own lock, but for
+ * {@link #hit}.
+ */
+final class Evictor {
+    /** Keys that a search looks at, at the most. */
+    private static final int MOST_STEPS = 1000;
+    /** Victims chosen at once. */
+    private static final int MOST_VICTIMS = 64;
+    /** Of the store's files half at most is live, so that it can be cleaned. */
+    private static final int FILES_PER_LIVE = 2;
+
+    private final FlashStore store;
+    private final ReplacementPolicy policy;
+    private final FlashTierSettings settings;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Hand hand;
+    private final KeyWalk finder;
+    private final AtomicLong recordsWritten = new AtomicLong();
+    private final AtomicLong bytesWritten = new AtomicLong();
+
+    Evictor(FlashStore store, ReplacementPolicy policy, FlashTierSettings settings) {
+        this.store = store;
+        this.policy = policy;
+        this.settings = settings;
+        hand = new Hand(store.walk());
+        finder = store.walk();
+    }
+
+    /** The key was asked for, and leaves: by what the policy remembers of it, it may stay longer when it falls again. */
+    void hit(long place) {
+        policy.hit(place);
+        lock.lock();
+        try {
+            policy.removed(place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The key is in the store from now on. */
+    void inserted(long place) {
+        lock.lock();
+        try {
+            policy.inserted(place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A record was written, of so many bytes. */
+    void written(int bytes) {
+        recordsWritten.incrementAndGet();
+        bytesWritten.addAndGet(bytes);
+    }
+
+    long bytesWritten() {
+        return bytesWritten.get();
+    }
+
+    /** How many items the store may hold: fewer than the settings say where their mean size asks for it. */
+    long mostItems() {
+        long records = recordsWritten.get();
+        if (settings.maxBytes() == 0 || records == 0) {
+            return settings.maxItems();
+        }
+        long mean = Math.max(1, bytesWritten.get() / records);
+        return Math.clamp(settings.maxBytes() / FILES_PER_LIVE / mean, 1, settings.maxItems());
+    }
+
+    /**
+     * The keys on flash that are to go so that no more are left than there may be; the caller takes them away.
+     *
+     * @param coming how many are about to be written
+     */
+    List<byte[]> victims(int coming) {
+        List<byte[]> victims = new ArrayList<>();
+        long over = store.count() + coming - mostItems();
+        if (over <= 0) {
+            return victims;
+        }
+        lock.lock();
+        try {
+            for (long left = Math.min(over, MOST_VICTIMS); left > 0; left--) {
+                hand.begin();
+                if (!policy.findVictim(hand)) {
+                    break;
+                }
+                byte[] found = recordKeyOf(policy.victim());
+                if (found != null) {
+                    victims.add(found);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return victims;
+    }
+
+    private byte @Nullable [] recordKeyOf(long place) {
+        if (hand.stands() && hand.key() == place) {
+            return hand.recordKey();
+        }
+        finder.seek(RecordKey.prefix(place));
+        return finder.next() && ItemKey.placeOf(finder.key()) == place ? finder.key() : null;
+    }
+
+    boolean keepsAnything() {
+        return policy.caches();
+    }
+
+    long ramBytes() {
+        return policy.ramBytes();
+    }
+
+    /** Over the store's keys, within the limits of a search. Guarded by the evictor's lock. */
+    private static final class Hand implements KeyHand {
+        private final KeyWalk walk;
+        private int steps;
+        private boolean looked;
+
+        Hand(KeyWalk walk) {
+            this.walk = walk;
+        }
+
+        void begin() {
+            steps = 0;
+            looked = false;
+        }
+
+        boolean stands() {
+            return looked;
+        }
+
+        @Override
+        public boolean next() {
+            if (steps >= MOST_STEPS) {
+                return false;
+            }
+            steps++;
+            looked = walk.next() || isAnyAtTheBeginning();
+            return looked;
+        }
+
+        /** Behind the last key comes the first, if there is one. */
+        private boolean isAnyAtTheBeginning() {
+            return walk.next();
+        }
+
+        @Override
+        public long key() {
+            return ItemKey.placeOf(walk.key());
+        }
+
+        byte[] recordKey() {
+            return walk.key();
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.varve.flash.tier;
+
+import java.util.Arrays;
+
+import io.varve.flash.record.ItemKey;
+
+/**
+ * An item between memory and flash: the bytes of its key and of its record. Immutable, but that the record's checksum is written
+ * before it is stored.
+ */
+final class Fallen {
+    private final byte[] recordKey;
+    private final byte[] record;
+
+    Fallen(byte[] recordKey, byte[] record) {
+        this.recordKey = recordKey;
+        this.record = record;
+    }
+
+    byte[] recordKey() {
+        return recordKey;
+    }
+
+    byte[] record() {
+        return record;
+    }
+
+    int bytes() {
+        return recordKey.length + record.length;
+    }
+
+    /** A key on flash, equal to those of the same bytes. Immutable as long as nobody writes into them. */
+    static final class Name {
+        private final byte[] recordKey;
+
+        Name(byte[] recordKey) {
+            this.recordKey = recordKey;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Name that && Arrays.equals(recordKey, that.recordKey);
+        }
+
+        @Override
+        public int hashCode() {
+            return (int) ItemKey.placeOf(recordKey);
+        }
+    }
+}

@@ -1,0 +1,428 @@
+package io.varve.flash.tier;
+
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+
+import io.varve.flash.record.ItemKey;
+import io.varve.flash.record.ItemRecord;
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.memory.Cache;
+import io.varve.memory.Epochs;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.LowerTier;
+import io.varve.memory.offheap.Memory;
+
+/**
+ * The second tier: what memory evicts falls to flash, and comes back when it is asked for. Many threads.
+ *
+ * <p>A key is in memory or on flash, never in both: what comes back is taken out of the store, and that is handed to the system
+ * before anybody sees it in memory. So whoever finds a key in memory may write it and owes flash nothing, and whoever does not,
+ * and is told {@link #mightHold maybe}, has it {@link #fetch fetched} first, whatever is to be done with it. A process that is
+ * killed leaves nothing on flash that was overwritten or deleted.
+ *
+ * <p>Two kinds of threads touch files: each {@link Lane} has one, and the keeper changes what the state file says and walks over
+ * the store. Whoever calls in here waits for neither.
+ */
+public final class FlashTier implements LowerTier, AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
+    /** After a write was refused, nothing is taken for so long. */
+    private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long CLOSING_SECONDS = 8;
+    private static final long WATCH_MILLIS = 100;
+
+    private final TierFiles files;
+    private final FlashStore store;
+    private final Cache cache;
+    private final FlashTierSettings settings;
+    private final Handover handover;
+    private final Arena arena = Arena.ofShared();
+    private final Evictor evictor;
+    private final Admission admission;
+    private final Counts counts = new Counts();
+    private final Lane[] lanes;
+    private final List<Thread> threads = new ArrayList<>();
+    private final ScheduledExecutorService keeper;
+    private final ExecutorService walker;
+    private final Sweep sweep;
+    private final Window window;
+    private final long policyRamBytes;
+    private volatile Holdings holdings;
+    private volatile boolean failing;
+    private volatile long refusedNanos;
+
+    private FlashTier(TierFiles files, Cache cache, FlashTierSettings settings) {
+        this.files = files;
+        this.cache = cache;
+        this.settings = settings;
+        store = files.store();
+        handover = settings.sync() ? Handover.TO_DEVICE : Handover.TO_SYSTEM;
+        evictor = new Evictor(store, settings.policy().create(arena, settings.maxItems(), new SplittableRandom()),
+                settings);
+        admission = settings.admission().create(arena, settings.maxItems(), settings.probability());
+        policyRamBytes = evictor.ramBytes();
+        boolean empty = store.count() == 0;
+        holdings = new Holdings(arena, settings.maxItems(), 0, empty);
+        lanes = new Lane[settings.threads()];
+        Arrays.setAll(lanes, _ -> new Lane(settings.queueBytes() / settings.threads()));
+        ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(1,
+                Thread.ofPlatform().name("varve-flash-keeper").daemon().factory());
+        one.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        keeper = one;
+        walker = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
+        window = new Window(store, lanes);
+        sweep = new Sweep(store, cache, evictor, keeper, this::holdings);
+        refusedNanos = nanoTime() - REFUSAL_NANOS;
+    }
+
+    /**
+     * Puts the tier below a cache in which nothing was written yet, and which was opened with the files' hash seed.
+     *
+     * @throws IllegalArgumentException if the settings cannot work
+     */
+    public static FlashTier start(TierFiles files, Cache cache, FlashTierSettings settings) {
+        cache.resume(files.epochs());
+        FlashTier tier = new FlashTier(files, cache, settings);
+        for (int i = 0; i < tier.lanes.length; i++) {
+            Lane lane = tier.lanes[i];
+            Carrier carrier = new Carrier(tier, lane, cache);
+            tier.threads.add(Thread.ofPlatform().name("varve-flash-" + i).daemon().start(carrier::run));
+        }
+        cache.lower(tier);
+        tier.sweep.begin();
+        ScheduledFuture<?> watch = tier.keeper.scheduleWithFixedDelay(tier::watchSpace, 0, WATCH_MILLIS,
+                TimeUnit.MILLISECONDS);
+        LOG.log(System.Logger.Level.TRACE, "Watches the free space: {0}", watch);
+        return tier;
+    }
+
+    // --- what falls
+
+    @Override
+    public boolean take(long epoch, long hash, Item item, int access) {
+        int length = item.valueLength();
+        long place = ItemKey.place(hash);
+        if (length > settings.maxItemBytes() || !evictor.keepsAnything()
+                || !admission.admits(ItemKey.identity(place, epoch))) {
+            counts.notAdmitted.increment();
+            return false;
+        }
+        Lane lane = lane(place);
+        Holdings current = holdings;
+        if (nanoTime() - refusedNanos < REFUSAL_NANOS || !current.hasRoom()
+                || !lane.hasRoom(item.keyLength() + length)) {
+            counts.shed.increment();
+            return false;
+        }
+        byte[] recordKey = ItemKey.of(place, epoch, Memory.toArray(item.keyAddress(), item.keyLength()));
+        byte[] record = ItemRecord.begin(item.type().code(), item.encoding(), access, item.expireAtMillis(), length);
+        Memory.copy(item.valueAddress(), record, ItemRecord.VALUE_OFFSET, length);
+        // Before it is there, so that whoever does not find it in memory asks.
+        current.fell(place, epoch);
+        if (!lane.fall(new Fallen(recordKey, record))) {
+            current.left(place, epoch);
+            counts.shed.increment();
+            return false;
+        }
+        return true;
+    }
+
+    private Lane lane(long place) {
+        return lanes[(int) place & lanes.length - 1];
+    }
+
+    // --- what is asked for
+
+    /**
+     * Whether a key that is not in memory may be on flash: false is sure, under the lock of the key's shard.
+     *
+     * @param hash as memory hashes it
+     */
+    public boolean mightHold(long epoch, long hash) {
+        return holdings.mightHold(ItemKey.place(hash), epoch);
+    }
+
+    /**
+     * A count that grows whenever the key falls. Who was told that a key is {@link Fetch.Outcome#ABSENT} knows, as long as the
+     * count is what it was when it was asked for, that it still is. To be read under the lock of the key's shard to be sure.
+     */
+    public int falls(long hash) {
+        return holdings.falls(ItemKey.place(hash));
+    }
+
+    /** Has keys brought back; returns at once. */
+    public void fetch(Fetch fetch) {
+        long now = nanoTime();
+        for (Fetch.Wanted wanted : fetch.begin()) {
+            lane(wanted.place()).ask(fetch, wanted, now);
+        }
+    }
+
+    // --- whose items count
+
+    /**
+     * Empties a database, in both tiers. What flash has of it is of no account, whatever becomes of the process, before memory
+     * is emptied.
+     *
+     * @return done when it is; fails if it could not be written down, and then nothing was changed
+     */
+    public CompletableFuture<Void> flush(int database) {
+        return change(epochs -> with(epochs, database, epochs.next(), epochs.next() + 1), () -> cache.flush(database));
+    }
+
+    /** {@link #flush} for all databases. */
+    public CompletableFuture<Void> flushAll() {
+        return change(FlashTier::renewed, cache::flushAll);
+    }
+
+    /** Exchanges two databases, in both tiers. */
+    public CompletableFuture<Void> swap(int first, int second) {
+        return change(epochs -> {
+            List<Long> swapped = new ArrayList<>(epochs.ofDatabases());
+            Collections.swap(swapped, first, second);
+            return new Epochs(swapped, epochs.next());
+        }, () -> cache.swap(first, second));
+    }
+
+    private CompletableFuture<Void> change(UnaryOperator<Epochs> planned, Runnable inMemory) {
+        return CompletableFuture.runAsync(() -> {
+            files.save(planned.apply(cache.epochs()), false);
+            inMemory.run();
+            sweep.begin();
+        }, keeper);
+    }
+
+    private static Epochs with(Epochs epochs, int database, long epoch, long next) {
+        List<Long> changed = new ArrayList<>(epochs.ofDatabases());
+        changed.set(database, epoch);
+        return new Epochs(changed, next);
+    }
+
+    private static Epochs renewed(Epochs epochs) {
+        List<Long> renewed = new ArrayList<>();
+        for (int i = 0; i < epochs.ofDatabases().size(); i++) {
+            renewed.add(epochs.next() + i);
+        }
+        return new Epochs(renewed, epochs.next() + renewed.size());
+    }
+
+    /**
+     * Gives up everything on flash: something could not be taken out of it, or read. What is in memory stays, and what falls later
+     * is taken again. Waits until that is so.
+     *
+     * @param seen the holdings that are given up: if they were already, nothing is done
+     */
+    void giveUp(Holdings seen, Throwable because) {
+        try {
+            CompletableFuture.runAsync(() -> giveUpNow(seen, because), keeper).join();
+        } catch (RejectedExecutionException closing) {
+            LOG.log(System.Logger.Level.WARNING, "Flash failed while it was being closed", because);
+        }
+    }
+
+    private void giveUpNow(Holdings seen, Throwable because) {
+        if (holdings.isAfter(seen)) {
+            return;
+        }
+        LOG.log(System.Logger.Level.ERROR,
+                "Flash cannot be relied on: all that is there is given up, and the cache goes on in memory", because);
+        refuse();
+        Epochs renewed = renewed(cache.epochs());
+        saveOrForget(renewed);
+        cache.renewEpochs(() -> holdings = new Holdings(arena, settings.maxItems(), renewed.ofDatabases().getFirst(),
+                true));
+        counts.givenUp.increment();
+        sweep.begin();
+    }
+
+    private void saveOrForget(Epochs epochs) {
+        try {
+            files.save(epochs, false);
+        } catch (UncheckedIOException refused) {
+            LOG.log(System.Logger.Level.WARNING, "The state file is taken away instead", refused);
+            try {
+                files.forget();
+            } catch (UncheckedIOException failed) {
+                LOG.log(System.Logger.Level.ERROR,
+                        "If the process is killed now, old values may be there after the next start: take the directory away",
+                        failed);
+            }
+        }
+    }
+
+    /** A write was refused: for a while nothing is taken. */
+    void refuse() {
+        refusedNanos = nanoTime();
+        if (!failing) {
+            failing = true;
+            LOG.log(System.Logger.Level.WARNING, "Flash takes nothing at the moment: what falls is gone");
+        }
+    }
+
+    /** Ahead of the store's own limit, so that what is below can still be brought back, which takes some room. */
+    private void watchSpace() {
+        if (files.freeBytes() < settings.leastFreeBytes()) {
+            refuse();
+        }
+    }
+
+    /** A write was done. */
+    void accepted() {
+        if (failing) {
+            failing = false;
+            LOG.log(System.Logger.Level.INFO, "Flash takes again what falls");
+        }
+    }
+
+    // --- what is there
+
+    /**
+     * Has a thread of the tier's, which may wait for files, do something that looks at what is there; one thing after the other.
+     *
+     * @return done when it is
+     */
+    public CompletableFuture<Void> look(Runnable looking) {
+        return CompletableFuture.runAsync(looking, walker);
+    }
+
+    /** {@link Window#show}; to be called by what {@link #look} was asked to do. */
+    public void show(long epoch, int group, long from, long to, RecordVisitor visitor) {
+        window.show(epoch, group, from, to, wallMillis(), visitor);
+    }
+
+    /** {@link Window#showAny}; to be called by what {@link #look} was asked to do. */
+    public boolean showAny(long epoch, RecordVisitor visitor) {
+        return window.showAny(epoch, wallMillis(), visitor);
+    }
+
+    // --- facts
+
+    /** How many items of an epoch are on flash. */
+    public long count(long epoch) {
+        return holdings.count(epoch);
+    }
+
+    /** Runs it as soon as all that is on flash is known: at once, or some time after the start, by a thread of the tier's. */
+    public void whenComplete(Runnable told) {
+        sweep.whenComplete(told);
+    }
+
+    public FlashTierStats stats() {
+        int depth = 0;
+        long bytes = 0;
+        long waiting = 0;
+        for (Lane lane : lanes) {
+            depth += lane.depth();
+            bytes += lane.fallingBytes();
+            waiting += lane.waiting();
+        }
+        Holdings current = holdings;
+        return new FlashTierStats(current.count(), evictor.mostItems(), counts.hits.sum(), counts.misses.sum(),
+                counts.promotions.sum(), counts.evictions.sum(), counts.expired.sum(), counts.corrupt.sum(),
+                counts.written.sum(), counts.shed.sum(), counts.notAdmitted.sum(), depth, bytes, waiting,
+                policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(), deviceBytes(),
+                counts.bytesRead.sum(), counts.readMicros(50), counts.readMicros(99), current.isComplete(),
+                counts.givenUp.sum(), failing);
+    }
+
+    private long deviceBytes() {
+        try {
+            return Math.max(0, store.bytesWritten());
+        } catch (io.varve.flash.store.StoreException failed) {
+            LOG.log(System.Logger.Level.DEBUG, "The store cannot tell what it wrote", failed);
+            return 0;
+        }
+    }
+
+    Holdings holdings() {
+        return holdings;
+    }
+
+    FlashStore store() {
+        return store;
+    }
+
+    Evictor evictor() {
+        return evictor;
+    }
+
+    Counts counts() {
+        return counts;
+    }
+
+    Turn newTurn() {
+        return new Turn(store, holdings, handover);
+    }
+
+    long nanoTime() {
+        return cache.config().ticker().nanoTime();
+    }
+
+    long wallMillis() {
+        return cache.config().ticker().wallMillis();
+    }
+
+    /** Writes what has fallen, says that nothing follows, and closes the store. To be called when nobody calls in here any more. */
+    @Override
+    public void close() {
+        for (Lane lane : lanes) {
+            lane.close();
+        }
+        boolean ended = true;
+        for (Thread thread : threads) {
+            ended &= ends(thread);
+        }
+        walker.shutdown();
+        ended &= ends(walker);
+        keeper.shutdownNow();
+        ended &= ends(keeper);
+        try {
+            store.handOver(Handover.TO_DEVICE);
+            files.save(cache.epochs(), ended && !failing);
+        } catch (io.varve.flash.store.StoreException | UncheckedIOException failed) {
+            LOG.log(System.Logger.Level.WARNING, "The end of the flash tier could not be written down", failed);
+        } finally {
+            files.close();
+        }
+    }
+
+    private static boolean ends(Thread thread) {
+        boolean interrupted = false;
+        boolean ended = false;
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
+        while (!ended && deadline - System.nanoTime() > 0) {
+            try {
+                ended = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return ended;
+    }
+
+    private static boolean ends(ExecutorService executor) {
+        try {
+            return executor.awaitTermination(CLOSING_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException again) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

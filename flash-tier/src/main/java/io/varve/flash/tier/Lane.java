@@ -1,0 +1,183 @@
+package io.varve.flash.tier;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.varve.flash.tier.Fallen.Name;
+import io.varve.flash.tier.Fetch.Wanted;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of some places, on their way down and up: what has fallen waits here to be written, and what is asked for to be
+ * looked at. One thread serves it, so the steps of a key are taken one after the other. Guarded by its lock, which is never held
+ * while a file is touched: event loops come here, some with a shard's lock.
+ *
+ * <p>What is asked for goes first. If it has fallen and is not written yet, it goes back as it is.
+ */
+final class Lane {
+    /** Keys that are looked at, or records that are written, in one turn. */
+    private static final int MOST_AT_ONCE = 32;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Map<Name, Fallen> falling = new LinkedHashMap<>();
+    private final ArrayDeque<Asked> asked = new ArrayDeque<>();
+    private final long mostBytes;
+    /** What the lane's thread has in its hands: neither here nor in the store nor in memory, or in two of them. */
+    private final List<Fallen> carried = new ArrayList<>();
+    private long fallingBytes;
+    private boolean closing;
+
+    /** A key that is asked for. */
+    record Asked(Fetch fetch, Wanted wanted, long sinceNanos) {}
+
+    /** One of them, and what had fallen of it. Immutable. */
+    record Looked(Asked asked, @Nullable Fallen fallen) {}
+
+    /** What is to be done next: one of the two lists is empty; both are at the end. Immutable. */
+    record Work(List<Looked> asked, List<Fallen> fallen) {
+        boolean isEnd() {
+            return asked.isEmpty() && fallen.isEmpty();
+        }
+    }
+
+    /** @param mostBytes of what has fallen and is not written */
+    Lane(long mostBytes) {
+        this.mostBytes = mostBytes;
+    }
+
+    /** Whether something of this size could fall. */
+    boolean hasRoom(int bytes) {
+        lock.lock();
+        try {
+            return !closing && fallingBytes + bytes <= mostBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** @return false if there is no room for it any more */
+    boolean fall(Fallen item) {
+        lock.lock();
+        try {
+            if (closing || fallingBytes + item.bytes() > mostBytes) {
+                return false;
+            }
+            Fallen before = falling.put(new Name(item.recordKey()), item);
+            assert before == null : "a key fell that had fallen";
+            fallingBytes += item.bytes();
+            work.signal();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void ask(Fetch fetch, Wanted wanted, long nowNanos) {
+        lock.lock();
+        try {
+            asked.add(new Asked(fetch, wanted, nowNanos));
+            work.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for work; the end comes when the lane was closed and is empty. For its thread. */
+    Work take() {
+        lock.lock();
+        try {
+            carried.clear();
+            while (asked.isEmpty() && falling.isEmpty() && !closing) {
+                work.awaitUninterruptibly();
+            }
+            List<Looked> looked = new ArrayList<>();
+            while (!asked.isEmpty() && looked.size() < MOST_AT_ONCE) {
+                Asked next = asked.remove();
+                Fallen fallen = falling.remove(new Name(next.wanted().recordKey()));
+                fallingBytes -= fallen == null ? 0 : fallen.bytes();
+                looked.add(new Looked(next, fallen));
+                if (fallen != null) {
+                    carried.add(fallen);
+                }
+            }
+            List<Fallen> fallen = new ArrayList<>();
+            Iterator<Fallen> eldest = falling.values().iterator();
+            while (looked.isEmpty() && eldest.hasNext() && fallen.size() < MOST_AT_ONCE) {
+                Fallen next = eldest.next();
+                fallingBytes -= next.bytes();
+                fallen.add(next);
+                eldest.remove();
+            }
+            carried.addAll(fallen);
+            return new Work(looked, fallen);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The lane's thread takes an item out of the store. */
+    void carry(Fallen item) {
+        lock.lock();
+        try {
+            carried.add(item);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds what is on its way here. */
+    void addTo(List<Fallen> all) {
+        lock.lock();
+        try {
+            all.addAll(falling.values());
+            all.addAll(carried);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes nothing more; what is there is done. */
+    void close() {
+        lock.lock();
+        try {
+            closing = true;
+            work.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    int depth() {
+        lock.lock();
+        try {
+            return falling.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long fallingBytes() {
+        lock.lock();
+        try {
+            return fallingBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    int waiting() {
+        lock.lock();
+        try {
+            return asked.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package io.varve.flash.tier;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.flash.store.StoreException;
+
+/**
+ * What a lane changes in the store at once: nobody is told of it before all of it was handed over. Confined to one thread.
+ *
+ * <p>A store whose files were opened anew in between may have lost a part, so then everything is done again; doing it twice
+ * changes nothing.
+ */
+final class Turn {
+    private static final System.Logger LOG = System.getLogger(Turn.class.getName());
+    private static final int MOST_TRIES = 4;
+
+    private final FlashStore store;
+    private final Holdings holdings;
+    private final Handover handover;
+    private final List<Removal> removals = new ArrayList<>();
+    private final List<Write> writes = new ArrayList<>();
+    /** Keys of writes that failed. */
+    private final List<byte[]> doubtful = new ArrayList<>();
+    /** Keys that were not found. */
+    private final List<byte[]> absent = new ArrayList<>();
+    private long filesOf;
+
+    /** A key that is taken out. */
+    static final class Removal {
+        private final byte[] recordKey;
+        private final boolean vital;
+        private boolean counted;
+        private boolean done;
+
+        private Removal(byte[] recordKey, boolean vital) {
+            this.recordKey = recordKey;
+            this.vital = vital;
+        }
+
+        byte[] recordKey() {
+            return recordKey;
+        }
+
+        /** Whether it was this turn that took it out. */
+        boolean done() {
+            return done;
+        }
+
+        /** Whether it was this turn that took it out, and it had been counted. */
+        boolean uncounts() {
+            return done && counted;
+        }
+    }
+
+    /** A record that is written. */
+    static final class Write {
+        private final Fallen fallen;
+        private boolean refused;
+
+        private Write(Fallen fallen) {
+            this.fallen = fallen;
+        }
+
+        Fallen fallen() {
+            return fallen;
+        }
+
+        /** Whether the store had no room for it, or failed. */
+        boolean refused() {
+            return refused;
+        }
+    }
+
+    Turn(FlashStore store, Holdings holdings, Handover handover) {
+        this.store = store;
+        this.holdings = holdings;
+        this.handover = handover;
+        filesOf = store.reopened();
+    }
+
+    /** A key was not found: if that was because somebody has just taken it out and it came back since, it is taken out again. */
+    void keepOut(byte[] recordKey) {
+        absent.add(recordKey);
+    }
+
+    /** Takes a key out: it may not come back. */
+    Removal invalidate(byte[] recordKey) {
+        Removal removal = new Removal(recordKey, true);
+        removals.add(removal);
+        return removal;
+    }
+
+    /** Takes a key out if that can be done: it may stay as well. */
+    void evict(byte[] recordKey) {
+        removals.add(new Removal(recordKey, false));
+    }
+
+    void write(Fallen fallen) {
+        writes.add(new Write(fallen));
+    }
+
+    List<Removal> removals() {
+        return removals;
+    }
+
+    List<Write> writes() {
+        return writes;
+    }
+
+    /**
+     * Does it all and hands it over.
+     *
+     * @throws StoreException if something could not be taken out, or not be handed over: what was to go may be there for ever
+     */
+    void run() {
+        for (int tries = 1; tries <= MOST_TRIES; tries++) {
+            long before = filesOf;
+            try {
+                writes.forEach(this::write);
+                removals.forEach(this::remove);
+                doubtful.forEach(this::drop);
+                if (tries > 1) {
+                    absent.forEach(this::drop);
+                }
+                store.handOver(handover);
+            } catch (StoreException failed) {
+                if (store.reopened() == before) {
+                    throw failed;
+                }
+            }
+            filesOf = store.reopened();
+            if (filesOf == before) {
+                return;
+            }
+        }
+        throw new StoreException(StoreException.Kind.BROKEN, "The store is opened anew again and again", null);
+    }
+
+    private void drop(byte[] recordKey) {
+        boolean was = store.delete(recordKey, Handover.BUFFERED);
+        if (was) {
+            LOG.log(System.Logger.Level.DEBUG, "A record was there that should not have been");
+        }
+    }
+
+    private void write(Write write) {
+        if (write.refused) {
+            return;
+        }
+        try {
+            store.put(write.fallen.recordKey(), write.fallen.record(), Handover.BUFFERED);
+        } catch (StoreException failed) {
+            write.refused = true;
+            if (failed.kind() != StoreException.Kind.FULL) {
+                // It may be there all the same.
+                doubtful.add(write.fallen.recordKey());
+            }
+        }
+    }
+
+    private void remove(Removal removal) {
+        boolean walking = !holdings.isComplete();
+        if (walking) {
+            holdings.lockWalk();
+        }
+        try {
+            removal.counted |= holdings.isCounted(removal.recordKey);
+            removal.done |= store.delete(removal.recordKey, Handover.BUFFERED);
+        } catch (StoreException refused) {
+            if (removal.vital || refused.kind() != StoreException.Kind.FULL) {
+                throw refused;
+            }
+        } finally {
+            if (walking) {
+                holdings.unlockWalk();
+            }
+        }
+    }
+}

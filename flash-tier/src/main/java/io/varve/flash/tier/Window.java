@@ -1,0 +1,104 @@
+package io.varve.flash.tier;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.varve.flash.record.ItemKey;
+import io.varve.flash.record.ItemRecord;
+import io.varve.flash.record.RecordKey;
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.KeyWalk;
+
+/**
+ * A look at what is on flash, in the order in which memory is walked over, without taking anything out. Confined to the thread
+ * that walks.
+ */
+final class Window {
+    /** Places that are tried for a random key, and keys looked at behind each. */
+    private static final int RANDOM_PLACES = 100;
+    private static final int KEYS_BEHIND = 16;
+
+    private final FlashStore store;
+    private final Lane[] lanes;
+    private final KeyWalk walk;
+    private final SplittableRandom random = new SplittableRandom();
+
+    Window(FlashStore store, Lane[] lanes) {
+        this.store = store;
+        this.lanes = lanes;
+        walk = store.walk();
+    }
+
+    /**
+     * Shows every item of an epoch that is in a group, from a position to before another, and not past its time. What is on its
+     * way meanwhile may be shown more than once, and is shown if it is not in memory before and after.
+     *
+     * @param to 0 for the end of the group
+     */
+    void show(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
+        showMoving(epoch, group, from, to, wallMillis, visitor);
+        walk.seek(ItemKey.firstOf(group, from));
+        while (walk.next()) {
+            byte[] recordKey = walk.key();
+            long place = ItemKey.isKey(recordKey) ? ItemKey.placeOf(recordKey) : 0;
+            if (ItemKey.group(place) != group || !isBefore(place, to)) {
+                break;
+            }
+            if (ItemKey.epochOf(recordKey) == epoch) {
+                byte[] record = store.get(recordKey);
+                if (record != null && ItemRecord.isWhole(recordKey, record)) {
+                    show(recordKey, record, wallMillis, visitor);
+                }
+            }
+        }
+        // Again: what was in the store when its lane was looked at, and not any more when the walk came by.
+        showMoving(epoch, group, from, to, wallMillis, visitor);
+    }
+
+    private void showMoving(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
+        List<Fallen> moving = new ArrayList<>();
+        for (Lane lane : lanes) {
+            lane.addTo(moving);
+        }
+        for (Fallen item : moving) {
+            long place = ItemKey.placeOf(item.recordKey());
+            if (ItemKey.epochOf(item.recordKey()) == epoch && ItemKey.group(place) == group
+                    && Long.compareUnsigned(ItemKey.position(place), from) >= 0 && isBefore(place, to)) {
+                show(item.recordKey(), item.record(), wallMillis, visitor);
+            }
+        }
+    }
+
+    private static boolean isBefore(long place, long to) {
+        return to == 0 || Long.compareUnsigned(ItemKey.position(place), to) < 0;
+    }
+
+    private static void show(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
+        long expireAt = ItemRecord.expireAtMillis(record);
+        if (expireAt < 0 || wallMillis <= expireAt) {
+            visitor.visit(ItemKey.keyOf(recordKey), ItemRecord.type(record));
+        }
+    }
+
+    /** Shows one item of an epoch picked at random, if luck finds one. */
+    boolean showAny(long epoch, long wallMillis, RecordVisitor visitor) {
+        boolean[] shown = {false};
+        for (int tries = 0; tries < RANDOM_PLACES && !shown[0]; tries++) {
+            walk.seek(RecordKey.prefix(random.nextLong()));
+            for (int i = 0; i < KEYS_BEHIND && walk.next() && !shown[0]; i++) {
+                byte[] recordKey = walk.key();
+                if (ItemKey.isKey(recordKey) && ItemKey.epochOf(recordKey) == epoch) {
+                    byte[] record = store.get(recordKey);
+                    if (record != null && ItemRecord.isWhole(recordKey, record)) {
+                        show(recordKey, record, wallMillis, (key, type) -> {
+                            shown[0] = true;
+                            visitor.visit(key, type);
+                        });
+                    }
+                }
+            }
+        }
+        return shown[0];
+    }
+}

@@ -1,0 +1,376 @@
+package io.varve.flash.tier;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+
+import io.varve.flash.policy.Policies;
+import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.FlashStore;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a client sees of two tiers, whatever falls, comes back, is killed or fails. Confined to the test's thread. */
+class FlashTierTest {
+    private static final int KEYS = 6000;
+    private static final int STEPS = 60_000;
+    private static final FlashTierSettings AMPLE = FlashTierSettings.of(100_000).withQueueBytes(1L << 30);
+
+    @TempDir
+    Path directory;
+
+    private final CrashingStore device = new CrashingStore();
+    private final SplittableRandom random = new SplittableRandom(20201);
+
+    private TierFixture open(FlashTierSettings settings) {
+        return new TierFixture(directory, _ -> device, settings);
+    }
+
+    private static String name(int number) {
+        return "key " + number;
+    }
+
+    private String value(long step) {
+        return step + " " + "v".repeat(random.nextInt(600));
+    }
+
+    /** With room for everything below, two tiers are one map. */
+    @Test
+    void nothingIsLostAndNothingIsStale() {
+        List<Map<String, String>> model = new ArrayList<>(List.of(new HashMap<>(), new HashMap<>(), new HashMap<>()));
+        try (TierFixture fixture = open(AMPLE)) {
+            for (int step = 0; step < STEPS; step++) {
+                int database = random.nextInt(TierFixture.DATABASES);
+                Map<String, String> expected = model.get(database);
+                String name = name(random.nextInt(KEYS));
+                int what = random.nextInt(1000);
+                if (what < 500) {
+                    String value = value(step);
+                    fixture.set(database, name, value);
+                    expected.put(name, value);
+                } else if (what < 900) {
+                    assertThat(fixture.get(database, name)).as("step %d", step).isEqualTo(expected.get(name));
+                } else if (what < 996) {
+                    assertThat(fixture.delete(database, name)).as("step %d", step)
+                            .isEqualTo(expected.remove(name) != null);
+                } else if (what < 998) {
+                    int other = random.nextInt(TierFixture.DATABASES);
+                    TierFixture.join(fixture.tier.swap(database, other));
+                    model.set(database, model.get(other));
+                    model.set(other, expected);
+                } else if (what < 999 && step % 10 == 0) {
+                    TierFixture.join(fixture.tier.flush(database));
+                    expected.clear();
+                } else if (step % 100 == 0) {
+                    TierFixture.join(fixture.tier.flushAll());
+                    model.forEach(Map::clear);
+                }
+            }
+            for (int database = 0; database < TierFixture.DATABASES; database++) {
+                for (int i = 0; i < KEYS; i++) {
+                    assertThat(fixture.get(database, name(i))).isEqualTo(model.get(database).get(name(i)));
+                }
+                assertThat(fixture.size(database)).isEqualTo(model.get(database).size());
+            }
+            assertThat(fixture.problems()).isEmpty();
+            FlashTierStats stats = fixture.tier.stats();
+            assertThat(stats.promotions()).as("brought back").isGreaterThan(1000);
+            assertThat(stats.written()).isGreaterThan(1000);
+            assertThat(stats.shed() + stats.evictions() + stats.givenUp() + stats.corrupt()).isZero();
+        }
+    }
+
+    /** What is killed has lost what memory had; what it overwrote or deleted does not come back. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatWasOverwrittenOrDeletedDoesNotComeBack(boolean full) {
+        FlashTierSettings settings = full ? FlashTierSettings.of(1500) : AMPLE;
+        Map<String, @Nullable String> model = new HashMap<>();
+        long back = 0;
+        int step = 0;
+        for (int kill = 0; kill < 12; kill++) {
+            MortalStore store = new MortalStore(device);
+            // Not closed: it is killed.
+            TierFixture fixture = new TierFixture(directory, _ -> store, settings);
+            for (int i = 0; i < 2000; i++) {
+                String name = name(random.nextInt(KEYS));
+                String found = fixture.get(0, name);
+                back += found == null ? 0 : 1;
+                // Lost it may be, and is so from now on for good, until it is written again.
+                assertThat(found).as("after kill %d, step %d", kill, step).isIn(model.get(name), null);
+                model.put(name, found);
+            }
+            int steps = 1000 + random.nextInt(4000);
+            for (int i = 0; i < steps; i++) {
+                step++;
+                String name = name(random.nextInt(KEYS));
+                if (random.nextInt(4) == 0) {
+                    fixture.delete(0, name);
+                    model.put(name, null);
+                } else if (random.nextInt(4) == 0) {
+                    assertThat(fixture.get(0, name)).isIn(model.get(name), null);
+                } else {
+                    String value = value(step) + "w".repeat(1500);
+                    fixture.set(0, name, value);
+                    model.put(name, value);
+                }
+                if (random.nextInt(3000) == 0) {
+                    TierFixture.join(fixture.tier.flush(0));
+                    model.clear();
+                }
+            }
+            store.kill();
+        }
+        assertThat(back).as("came back warm").isGreaterThan(1000);
+    }
+
+    @Test
+    void itComesBackWarmAfterACleanEnd() {
+        try (TierFixture fixture = open(AMPLE)) {
+            for (int i = 0; i < 500; i++) {
+                fixture.put(i % 2, name(i), ItemType.HASH, 1, "value " + i,
+                        i % 3 == 0 ? 4_000_000_000_000L : Item.NEVER);
+            }
+            fixture.pushDown(2, "other ");
+            TierFixture.join(fixture.tier.swap(0, 1));
+        }
+        assertThat(device.count()).isGreaterThan(500);
+        try (TierFixture fixture = open(AMPLE)) {
+            assertThat(fixture.size(0)).isEqualTo(250);
+            for (int i = 0; i < 500; i++) {
+                assertThat(fixture.facts(1 - i % 2, name(i)))
+                        .containsExactly((long) ItemType.HASH.code(), 1L, i % 3 == 0 ? 4_000_000_000_000L : Item.NEVER);
+                assertThat(fixture.get(1 - i % 2, name(i))).isEqualTo("value " + i);
+                assertThat(fixture.get(i % 2, name(i))).isNull();
+            }
+            assertThat(fixture.size(0) + fixture.size(1)).isEqualTo(500);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void afterThePowerWentItStartsEmptyUnlessAllWasOnTheDevice(boolean sync) {
+        FlashTierSettings settings = AMPLE.withSync(sync);
+        MortalStore store = new MortalStore(device);
+        TierFixture fixture = new TierFixture(directory, _ -> store, settings, "boot 1");
+        fixture.set(0, "kept", "value");
+        fixture.pushDown(2, "other ");
+        fixture.settle();
+        store.kill();
+        try (TierFixture next = new TierFixture(directory, _ -> device, settings, "boot 2")) {
+            assertThat(next.get(0, "kept")).isEqualTo(sync ? "value" : null);
+            if (!sync) {
+                assertThat(next.size(0)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void whatIsPastItsTimeIsNotThere() {
+        try (TierFixture fixture = open(AMPLE)) {
+            long soon = System.currentTimeMillis() + 300;
+            fixture.set(0, "short", "value", soon);
+            fixture.set(0, "long", "value", soon + 1_000_000);
+            fixture.pushDown(2, "other ");
+            while (System.currentTimeMillis() <= soon) {
+                Thread.onSpinWait();
+            }
+            assertThat(fixture.get(0, "short")).isNull();
+            assertThat(fixture.get(0, "long")).isEqualTo("value");
+            assertThat(fixture.size(0)).isEqualTo(1);
+            assertThat(fixture.tier.stats().expired()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void itHoldsNoMoreThanItMay() {
+        FlashTierSettings settings = FlashTierSettings.of(800);
+        try (TierFixture fixture = open(settings)) {
+            for (int i = 0; i < 6; i++) {
+                fixture.pushDown(0, "round " + i + " ");
+                fixture.settle();
+            }
+            assertThat(device.count()).isLessThanOrEqualTo(800 + 64);
+            assertThat(fixture.tier.stats().evictions()).isGreaterThan(1000);
+            assertThat(fixture.tier.stats().items()).isEqualTo(device.count());
+        }
+    }
+
+    @Test
+    void bytesAreBoundedToo() {
+        try (TierFixture fixture = open(FlashTierSettings.of(100_000).withMaxBytes(1 << 20))) {
+            for (int i = 0; i < 6; i++) {
+                fixture.pushDown(0, "round " + i + " ");
+                fixture.settle();
+            }
+            assertThat(device.count()).as("records of some 1,050 bytes").isBetween(300L, 700L);
+        }
+    }
+
+    @Test
+    void aDamagedRecordIsMissing() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.set(0, "damaged", "value");
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            for (byte[] key : device.keys()) {
+                device.corrupt(key, 20);
+            }
+            assertThat(fixture.get(0, "damaged")).isNull();
+            assertThat(fixture.tier.stats().corrupt()).isEqualTo(1);
+            fixture.set(0, "damaged", "new");
+            fixture.pushDown(2, "more ");
+            assertThat(fixture.get(0, "damaged")).isEqualTo("new");
+        }
+    }
+
+    /** Full: memory goes on, what is below stays to be read, and it takes again when there is room. */
+    @Test
+    void aFullDeviceTakesNothingUntilItHasRoom() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.set(0, "early", "value");
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            device.refuse(call -> call.equals("put"));
+            fixture.pushDown(0, "refused ");
+            fixture.settle();
+            FlashTierStats full = fixture.tier.stats();
+            assertThat(full.failing()).isTrue();
+            assertThat(full.shed()).isPositive();
+            assertThat(full.givenUp()).isZero();
+            assertThat(fixture.get(0, "early")).isEqualTo("value");
+            device.refuse(_ -> false);
+            long written = full.written();
+            long deadline = System.nanoTime() + 30_000_000_000L;
+            for (int i = 0; fixture.tier.stats().written() == written; i++) {
+                assertThat(System.nanoTime()).as("takes nothing").isLessThan(deadline);
+                fixture.set(0, "again " + i, "x".repeat(1000));
+            }
+            fixture.settle();
+            assertThat(fixture.tier.stats().failing()).isFalse();
+        }
+    }
+
+    /** Where nothing can be taken out, a write could not be acknowledged: so all that is below is given up. */
+    @ParameterizedTest
+    @ValueSource(strings = {"delete", "get"})
+    void whatCannotBeInvalidatedIsGivenUp(String refused) {
+        Function<Path, FlashStore> opener = _ -> device;
+        try (TierFixture fixture = new TierFixture(directory, opener, AMPLE)) {
+            fixture.set(0, "old", "old value");
+            fixture.set(1, "untouched", "value");
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            device.refuse(call -> call.equals(refused));
+            fixture.set(0, "old", "new value");
+            assertThat(fixture.tier.stats().givenUp()).isEqualTo(1);
+            assertThat(fixture.get(0, "old")).isEqualTo("new value");
+            assertThat(fixture.get(1, "untouched")).isNull();
+            device.refuse(_ -> false);
+            device.kill();
+        }
+        try (TierFixture fixture = new TierFixture(directory, opener, AMPLE)) {
+            assertThat(fixture.get(0, "old")).as("the old value").isNotEqualTo("old value");
+            assertThat(fixture.get(1, "untouched")).isNull();
+        }
+    }
+
+    /** A library gave its files up, and what was buffered is lost: it is done again. */
+    @Test
+    void whatWasLostWhenFilesWereOpenedAnewIsDoneAgain() {
+        Map<String, String> model = new HashMap<>();
+        FlashStore losing = new LosingStore(device, new SplittableRandom(3));
+        try (TierFixture fixture = new TierFixture(directory, _ -> losing, AMPLE)) {
+            for (int step = 0; step < 20_000; step++) {
+                String name = name(random.nextInt(KEYS / 2));
+                if (random.nextBoolean()) {
+                    model.put(name, value(step));
+                    fixture.set(0, name, model.get(name));
+                } else {
+                    assertThat(fixture.get(0, name)).as("step %d", step).isEqualTo(model.get(name));
+                }
+            }
+            assertThat(device.reopened()).isPositive();
+            assertThat(fixture.size(0)).isEqualTo(model.size());
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bfd", "clock", "lru", "random", "sieve", "s3-fifo"})
+    void anyPolicyDoes(String policy) {
+        Map<String, String> model = new HashMap<>();
+        try (TierFixture fixture = open(FlashTierSettings.of(1000).withPolicy(Policies.of(policy)))) {
+            for (int step = 0; step < 20_000; step++) {
+                String name = name(random.nextInt(KEYS));
+                if (random.nextBoolean()) {
+                    model.put(name, value(step));
+                    fixture.set(0, name, model.get(name));
+                } else {
+                    assertThat(fixture.get(0, name)).isIn(model.get(name), null);
+                }
+            }
+            fixture.settle();
+            assertThat(device.count()).isLessThanOrEqualTo(1000 + 64);
+            assertThat(fixture.tier.stats().evictions()).isPositive();
+        }
+    }
+
+    @Test
+    void withoutAPolicyNothingIsTaken() {
+        try (TierFixture fixture = open(AMPLE.withPolicy(Policies.NONE))) {
+            fixture.pushDown(2, "other ");
+            assertThat(fixture.tier.stats().items()).isZero();
+            assertThat(fixture.tier.stats().notAdmitted()).isPositive();
+        }
+    }
+
+    @Test
+    void whatFallsForTheFirstTimeMayBeRejected() {
+        try (TierFixture fixture = open(AMPLE.withAdmission(Admission.Kind.REJECT_FIRST, 1))) {
+            fixture.set(0, "key", "first");
+            fixture.pushDown(2, "other ");
+            assertThat(fixture.get(0, "key")).isNull();
+            fixture.set(0, "key", "second");
+            fixture.pushDown(2, "more ");
+            assertThat(fixture.get(0, "key")).isEqualTo("second");
+        }
+    }
+
+    @Test
+    void aQueueThatIsFullSheds() {
+        try (TierFixture fixture = open(FlashTierSettings.of(100_000).withQueueBytes(4000))) {
+            device.refuse(_ -> false);
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            FlashTierStats stats = fixture.tier.stats();
+            assertThat(stats.items()).isEqualTo(device.count());
+            assertThat(stats.queueBytes()).isZero();
+        }
+    }
+
+    @Test
+    void aDirectoryThatSaysNonsenseStartsEmpty() throws java.io.IOException {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.set(0, "key", "value");
+            fixture.pushDown(2, "other ");
+        }
+        java.nio.file.Files.writeString(directory.resolve("state"), "nonsense");
+        try (TierFixture fixture = open(AMPLE)) {
+            assertThat(fixture.get(0, "key")).isNull();
+            assertThat(fixture.size(0)).isZero();
+            fixture.set(0, "key", "new");
+        }
+    }
+}

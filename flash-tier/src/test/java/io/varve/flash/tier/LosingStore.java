@@ -1,0 +1,84 @@
+package io.varve.flash.tier;
+
+import java.util.SplittableRandom;
+
+import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.flash.store.KeyWalk;
+import org.jspecify.annotations.Nullable;
+
+/** A store whose files are given up and opened anew now and then, between two calls. Guarded by itself. */
+final class LosingStore implements FlashStore {
+    private static final int SELDOM = 500;
+
+    private final CrashingStore store;
+    private final SplittableRandom random;
+
+    LosingStore(CrashingStore store, SplittableRandom random) {
+        this.store = store;
+        this.random = random;
+    }
+
+    private synchronized CrashingStore store() {
+        if (random.nextInt(SELDOM) == 0) {
+            store.reopen();
+        }
+        return store;
+    }
+
+    @Override
+    public synchronized byte @Nullable [] get(byte[] key) {
+        return store().get(key);
+    }
+
+    @Override
+    public synchronized boolean put(byte[] key, byte[] value, Handover handover) {
+        return store().put(key, value, handover);
+    }
+
+    @Override
+    public synchronized boolean delete(byte[] key, Handover handover) {
+        return store().delete(key, handover);
+    }
+
+    @Override
+    public synchronized long count() {
+        return store.count();
+    }
+
+    @Override
+    public KeyWalk walk() {
+        return store.walk();
+    }
+
+    @Override
+    public synchronized void handOver(Handover handover) {
+        store().handOver(handover);
+    }
+
+    @Override
+    public synchronized long reopened() {
+        return store.reopened();
+    }
+
+    @Override
+    public synchronized long bytesWritten() {
+        return store.bytesWritten();
+    }
+
+    @Override
+    public boolean noted(String name) {
+        return store.noted(name);
+    }
+
+    @Override
+    public void note(String name, boolean left) {
+        store.note(name, left);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

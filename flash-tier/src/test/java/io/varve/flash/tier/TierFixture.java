@@ -1,0 +1,192 @@
+package io.varve.flash.tier;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.varve.flash.store.FlashStore;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheConfig;
+import io.varve.memory.CacheSession;
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A small cache with a tier below, and a client that does with keys what a server does: it looks under the lock, and fetches what
+ * may be below before it does anything. Confined to the test's thread, but for the tier's own.
+ */
+final class TierFixture implements AutoCloseable {
+    static final int DATABASES = 3;
+    static final String BOOT = "boot 1";
+    private static final long MEMORY_BYTES = 1 << 20;
+    private static final int SEGMENT_BYTES = 4096;
+    private static final int SHARDS = 4;
+    private static final int MOST_PUSHED = 50_000;
+    private static final int MOST_FETCHES = 100;
+    private static final long WAIT_SECONDS = 60;
+
+    final Cache cache;
+    final FlashTier tier;
+    private final CacheSession session;
+    private final Key key = new Key();
+    private final Item item = new Item();
+
+    TierFixture(Path directory, Function<Path, FlashStore> opener, FlashTierSettings settings) {
+        this(directory, opener, settings, BOOT);
+    }
+
+    TierFixture(Path directory, Function<Path, FlashStore> opener, FlashTierSettings settings, String boot) {
+        TierFiles files = TierFiles.open(directory, opener, DATABASES, settings.sync(), System.currentTimeMillis(),
+                boot);
+        cache = Cache.open(CacheConfig.defaults(MEMORY_BYTES).withDatabases(DATABASES).withShards(SHARDS)
+                .withSegmentSizeBytes(SEGMENT_BYTES).withHashSeed(files.hashSeed())
+                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
+        tier = FlashTier.start(files, cache, settings);
+        session = cache.newSession();
+    }
+
+    /** Runs something under the key's lock, once what is below is in memory. */
+    private <T extends @Nullable Object> T withKey(int database, String name, Supplier<T> action) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(Math.max(1, bytes.length));
+            Memory.copy(bytes, 0, memory.address(), bytes.length);
+            long absentInEpoch = -1;
+            int absentAt = 0;
+            for (int fetches = 0; fetches < MOST_FETCHES; fetches++) {
+                session.now(System.currentTimeMillis());
+                session.bind(key, database, memory.address(), bytes.length);
+                session.lock(key);
+                long epoch;
+                int falls;
+                try {
+                    epoch = session.epoch(database);
+                    falls = tier.falls(key.hash());
+                    if (session.peek(key, item) || !tier.mightHold(epoch, key.hash())
+                            || epoch == absentInEpoch && falls == absentAt) {
+                        return action.get();
+                    }
+                } finally {
+                    session.unlock(key);
+                }
+                CompletableFuture<Boolean> known = new CompletableFuture<>();
+                Fetch fetch = new Fetch(() -> known.complete(true));
+                fetch.add(database, epoch, key.hash(), bytes);
+                tier.fetch(fetch);
+                join(known);
+                if (fetch.outcome(0) == Fetch.Outcome.ABSENT) {
+                    absentInEpoch = epoch;
+                    absentAt = falls;
+                }
+            }
+            throw new IllegalStateException("The key " + name + " was not to be had");
+        }
+    }
+
+    static <T> T join(CompletableFuture<T> known) {
+        return known.orTimeout(WAIT_SECONDS, TimeUnit.SECONDS).join();
+    }
+
+    @Nullable
+    String get(int database, String name) {
+        return withKey(database, name, () -> session.find(key, item)
+                ? new String(Memory.toArray(item.valueAddress(), item.valueLength()), StandardCharsets.UTF_8)
+                : null);
+    }
+
+    void set(int database, String name, String value) {
+        set(database, name, value, Item.NEVER);
+    }
+
+    void set(int database, String name, String value, long expireAtMillis) {
+        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        if (!cache.admit(name.length() + bytes.length + 200L)) {
+            throw new IllegalStateException("no room");
+        }
+        boolean set = withKey(database, name, () -> {
+            session.put(key, item, ItemType.STRING, 0, bytes.length, bytes.length, expireAtMillis);
+            Memory.copy(bytes, 0, item.valueAddress(), bytes.length);
+            session.changed(key, Change.SET);
+            return true;
+        });
+        assert set;
+    }
+
+    boolean delete(int database, String name) {
+        return withKey(database, name, () -> session.delete(key));
+    }
+
+    /** Type, encoding, expiry time and access bits of what is there; empty if nothing is. */
+    List<Long> facts(int database, String name) {
+        return withKey(database, name, () -> session.peek(key, item)
+                ? List.of((long) item.type().code(), (long) item.encoding(), item.expireAtMillis())
+                : List.of());
+    }
+
+    void put(int database, String name, ItemType type, int encoding, String value, long expireAtMillis) {
+        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        boolean put = withKey(database, name, () -> {
+            session.put(key, item, type, encoding, bytes.length, bytes.length, expireAtMillis);
+            Memory.copy(bytes, 0, item.valueAddress(), bytes.length);
+            session.changed(key, Change.SET);
+            return true;
+        });
+        assert put;
+    }
+
+    /** In both tiers. */
+    long size(int database) {
+        CompletableFuture<Boolean> complete = new CompletableFuture<>();
+        tier.whenComplete(() -> complete.complete(true));
+        join(complete);
+        return cache.size(database) + tier.count(cache.epochs().ofDatabases().get(database));
+    }
+
+    /** Writes to a database until everything of the others has fallen. */
+    void pushDown(int database, String prefix) {
+        long others = 1;
+        for (int i = 0; i < 2 * MEMORY_BYTES / 1000 || others > 0; i++) {
+            if (i > MOST_PUSHED) {
+                throw new IllegalStateException(others + " stay in memory");
+            }
+            set(database, prefix + i, "x".repeat(1000));
+            others = 0;
+            for (int other = 0; other < DATABASES; other++) {
+                others += other == database ? 0 : cache.size(other);
+            }
+        }
+    }
+
+    /** Waits until nothing is falling. */
+    void settle() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (tier.stats().queueDepth() > 0) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IllegalStateException("still falling: " + tier.stats());
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    List<String> problems() {
+        return new ArrayList<>(cache.checkIntegrity());
+    }
+
+    @Override
+    public void close() {
+        tier.close();
+        cache.close();
+    }
+}
