@@ -115,6 +115,13 @@ public interface Cache extends AutoCloseable {
     /** Told of every change from now on. */
     void subscribe(ChangeListener listener);
 
+    /**
+     * Charges memory that is held elsewhere for the sake of the items, for as long as the cache is open.
+     *
+     * @return false if maxmemory has no room for it
+     */
+    boolean chargeElsewhere(long bytes);
+
     /** What is evicted falls to this tier from now on. */
     void lower(LowerTier tier);
 

@@ -361,6 +361,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public boolean chargeElsewhere(long bytes) {
+        return context.budget().tryChargeBesideReserve(bytes);
+    }
+
+    @Override
     public void lower(LowerTier tier) {
         context.lower(tier);
     }

@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -61,6 +62,33 @@ public final class CacheFixture implements AutoCloseable {
         session.lock(key);
         try {
             session.set(key, ItemType.STRING, 0, valueBuffer, value.length, expireAtMillis);
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    boolean restore(int database, byte[] name, ItemType type, int encoding, byte[] value, int from,
+            long expireAtMillis, int access) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            return session.restore(key, type, encoding, value, from, value.length - from, expireAtMillis, access);
+        } finally {
+            session.unlock(key);
+        }
+    }
+
+    /** Looks at an item that is there, under its lock. */
+    void withItem(int database, byte[] name, Consumer<Item> look) {
+        now();
+        bind(database, name);
+        session.lock(key);
+        try {
+            if (!session.peek(key, item)) {
+                throw new AssertionError("not there");
+            }
+            look.accept(item);
         } finally {
             session.unlock(key);
         }

@@ -70,6 +70,8 @@ public final class Main {
         out.println("  memory   " + MemoryUnits.human(config.maxMemoryBytes()) + " of "
                 + MemoryUnits.human(io.varve.server.config.MachineMemory.totalBytes()) + ", "
                 + config.text("maxmemory-policy"));
+        config.flashDirectory().ifPresent(directory -> out.println("  flash    " + config.text("flash-max-items")
+                + " items in " + directory + ", " + config.text("flash-policy")));
         out.println("  listens  " + config.text("bind") + " port " + server.port());
         out.println("Ready to accept connections");
         out.flush();

@@ -13,18 +13,18 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.net.NetworkServer;
 
 /**
- * A running server: the memory tier, its maintenance thread and the network. Immutable once started; {@link #close} may
+ * A running server: the tiers, the maintenance thread and the network. Immutable once started; {@link #close} may
  * be called by any thread, once or more.
  */
 public final class VarveServer implements AutoCloseable {
-    private final Cache cache;
+    private final Tiers tiers;
     private final NetworkServer network;
     private final Maintenance maintenance;
     private final CountDownLatch shutdown;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private VarveServer(Cache cache, NetworkServer network, Maintenance maintenance, CountDownLatch shutdown) {
-        this.cache = cache;
+    private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, CountDownLatch shutdown) {
+        this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
         this.shutdown = shutdown;
@@ -36,23 +36,28 @@ public final class VarveServer implements AutoCloseable {
      * @throws IOException if it cannot listen
      */
     public static VarveServer start(ServerConfig config) throws IOException {
-        return start(config, Cache.open(config.cacheConfig()));
+        return start(config, Tiers.open(config));
     }
 
     static VarveServer start(ServerConfig config, Cache cache) throws IOException {
+        return start(config, new Tiers(cache, null));
+    }
+
+    static VarveServer start(ServerConfig config, Tiers tiers) throws IOException {
+        Cache cache = tiers.cache();
         CountDownLatch shutdown = new CountDownLatch(1);
         if (!config.text("loglevel").equals(ServerConfig.defaults().text("loglevel"))) {
             // A program that embeds the server and says nothing keeps its own level.
             LogLevel.apply(config.text("loglevel"));
         }
         try {
-            ServerContext server = new ServerContext(cache, config, cache.config().ticker(),
+            ServerContext server = new ServerContext(cache, tiers.flash(), config, cache.config().ticker(),
                     _ -> shutdown.countDown());
             CommandTable table = Families.table(server);
             NetworkServer network = NetworkServer.start(server, table);
-            return new VarveServer(cache, network, Maintenance.start(cache, network, server), shutdown);
+            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), shutdown);
         } catch (IOException | RuntimeException failed) {
-            cache.close();
+            tiers.close();
             throw failed;
         }
     }
@@ -73,7 +78,7 @@ public final class VarveServer implements AutoCloseable {
         if (closed.compareAndSet(false, true)) {
             network.close();
             maintenance.close();
-            cache.close();
+            tiers.close();
         }
     }
 }

@@ -75,6 +75,11 @@ final class RawClient implements AutoCloseable {
         return send(latin1.getBytes(StandardCharsets.ISO_8859_1));
     }
 
+    /** Queues a command of text. */
+    void queue(String... arguments) throws IOException {
+        write(Arrays.stream(arguments).map(a -> a.getBytes(StandardCharsets.ISO_8859_1)).toList());
+    }
+
     /** A command as an array of bulks. */
     static byte[] encode(String... arguments) {
         StringBuilder text = new StringBuilder("*").append(arguments.length).append("\r\n");

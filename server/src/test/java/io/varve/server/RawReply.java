@@ -14,6 +14,10 @@ record RawReply(char kind, String text, List<RawReply> elements) {
         return kind == '-';
     }
 
+    boolean isNull() {
+        return kind == '_' || text.equals("-1 (null)");
+    }
+
     boolean isInteger() {
         return kind == ':';
     }

@@ -57,7 +57,9 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Replacement policies of a cache on flash get the requests of YCSB's generators, in this process and without a store. */
         SIMULATED,
         /** The same with a cache on flash before a database on disk, in real files, in this process. */
-        OBSERVED
+        OBSERVED,
+        /** Clients ask a server that holds a part of the keys, and write what it does not have; hits, latencies and bytes written count. */
+        TIERED
     }
 
     /**

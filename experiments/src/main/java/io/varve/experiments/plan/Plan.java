@@ -323,6 +323,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 yield (load.requests() + load.warmup()) * load.policies().size() * load.percents().size()
                         / ASSUMED_SIMULATED_RATE + 1;
             }
+            case TIERED -> keys(run) / ASSUMED_ALTERNATING_RATE + size.warmupSeconds() + size.seconds()
+                    + OVERHEAD_SECONDS;
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
     }

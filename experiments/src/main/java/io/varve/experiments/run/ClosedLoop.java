@@ -35,11 +35,12 @@ final class ClosedLoop implements Closeable {
      * What came of it.
      *
      * @param requests answered
+     * @param reads    of them
      * @param missed   reads that did not find their key
      * @param nanos    from the first request to the last reply
      * @param delays   from sending a request to its whole reply, in ns
      */
-    record Result(long requests, long missed, long nanos, Histogram delays) {
+    record Result(long requests, long reads, long missed, long nanos, Histogram delays) {
         double ops() {
             return requests * 1e9 / nanos;
         }
@@ -51,8 +52,13 @@ final class ClosedLoop implements Closeable {
      * @param readPercent of the requests
      * @param keys        which
      * @param seed        of the requests: the same seed gives the same ones
+     * @param aside       whether a client that misses a key writes it next, as one does that has a database behind the cache
      */
-    record Mix(int readPercent, KeyDistribution keys, long seed) {}
+    record Mix(int readPercent, KeyDistribution keys, long seed, boolean aside) {
+        Mix(int readPercent, KeyDistribution keys, long seed) {
+            this(readPercent, keys, seed, false);
+        }
+    }
 
     private final RequestEncoder encoder;
     private final List<WaitingClient> clients = new ArrayList<>();
@@ -62,6 +68,7 @@ final class ClosedLoop implements Closeable {
     private SplittableRandom random = new SplittableRandom(0);
     private Histogram delays = new Histogram(MAX_NANOS, DIGITS);
     private long requests;
+    private long reads;
     private long missed;
 
     ClosedLoop(Target target, int connections, RequestSet set, long seed, Stop stop) throws IOException {
@@ -89,19 +96,20 @@ final class ClosedLoop implements Closeable {
         delays = new Histogram(MAX_NANOS, DIGITS);
         requests = 0;
         missed = 0;
+        reads = 0;
         long start = System.nanoTime();
         if (selector == null) {
             single(mix, most, start + nanos);
         } else {
             many(selector, mix, most, start + nanos);
         }
-        return new Result(requests, missed, System.nanoTime() - start, delays);
+        return new Result(requests, reads, missed, System.nanoTime() - start, delays);
     }
 
     private void single(Mix mix, long most, long end) throws IOException {
         WaitingClient client = clients.getFirst();
         while (requests < most && (requests % LOOK_EVERY != 0 || !stop.isAsked() && System.nanoTime() < end)) {
-            put(mix, client.request());
+            put(mix, client);
             client.send();
             boolean whole = client.receive();
             while (!whole) {
@@ -114,7 +122,7 @@ final class ClosedLoop implements Closeable {
     private void many(Selector selector, Mix mix, long most, long end) throws IOException {
         long sent = 0;
         for (WaitingClient client : clients) {
-            put(mix, client.request());
+            put(mix, client);
             client.send();
             sent++;
         }
@@ -128,7 +136,7 @@ final class ClosedLoop implements Closeable {
                 if (client.receive()) {
                     answered(client);
                     if (going && sent < most) {
-                        put(mix, client.request());
+                        put(mix, client);
                         client.send();
                         sent++;
                     }
@@ -138,18 +146,26 @@ final class ClosedLoop implements Closeable {
         }
     }
 
-    private void put(Mix mix, ByteBuffer into) {
-        long key = mix.keys().next(random);
-        if (random.nextInt(100) < mix.readPercent()) {
-            encoder.get(into, key);
+    private void put(Mix mix, WaitingClient client) {
+        ByteBuffer into = client.request();
+        if (mix.aside() && client.reading && client.missed()) {
+            client.reading = false;
+            encoder.set(into, client.key, random.nextLong());
+            return;
+        }
+        client.key = mix.keys().next(random);
+        client.reading = random.nextInt(100) < mix.readPercent();
+        if (client.reading) {
+            encoder.get(into, client.key);
         } else {
-            encoder.set(into, key, random.nextLong());
+            encoder.set(into, client.key, random.nextLong());
         }
     }
 
     private void answered(WaitingClient client) {
         delays.recordValue(Math.min(MAX_NANOS, System.nanoTime() - client.sentNanos));
         requests++;
+        reads += client.reading ? 1 : 0;
         missed += client.missed() ? 1 : 0;
     }
 

@@ -135,6 +135,7 @@ public final class Runner {
             case CLEANER -> new CleanerRun(context).measure();
             case SIMULATED -> new SimulatedRun(context).measure();
             case OBSERVED -> new ObservedRun(context).measure();
+            case TIERED -> monitored(context, new TieredRun(context)::measure);
             case THROUGHPUT -> throughput(context);
             case PAPER_REQUESTS -> besideRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }

@@ -28,6 +28,9 @@ final class WaitingClient implements Closeable {
     private int replyBytes = UNKNOWN;
     private boolean missed;
     long sentNanos;
+    /** The number of the key of its last request, and whether that was a read: the caller's notes. */
+    long key;
+    boolean reading;
 
     /** @param mostBytes of a request, and of a value */
     WaitingClient(Target target, int mostBytes) throws IOException {

@@ -6,6 +6,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -17,6 +18,9 @@ import io.varve.experiments.definition.Experiment.Configuration;
 public final class Targets {
     private static final String PAUSES_LOG = "pauses.log";
     private static final String JAVA_OPTIONS = "VARVE_JAVA_OPTS";
+
+    /** In a setting: the folder of the run. */
+    private static final String FOLDER = "{folder}";
 
     private final Path home;
 
@@ -38,7 +42,7 @@ public final class Targets {
             boolean pauses) throws IOException {
         return switch (configuration.server()) {
             case VARVE -> embedded
-                    ? EmbeddedTarget.start(configuration.settings(), maxmemory)
+                    ? EmbeddedTarget.start(settings(configuration, directory), maxmemory)
                     : serve(configuration, maxmemory, cores, directory, pauses);
             case REDIS -> redis(configuration, maxmemory, cores, directory);
             case REMOTE -> {
@@ -54,7 +58,7 @@ public final class Targets {
         int port = freePort();
         List<String> command = new ArrayList<>(List.of(home.resolve("varve").toString(), "serve", "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory));
-        addSettings(command, configuration.settings());
+        addSettings(command, settings(configuration, directory));
         List<String> options = new ArrayList<>();
         options.add(System.getenv().getOrDefault(JAVA_OPTIONS, ""));
         if (configuration.jvm() != null) {
@@ -83,9 +87,18 @@ public final class Targets {
         command.addAll(List.of(RedisBinary.find(scratch).toString(), "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
                 "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", scratch.toString()));
-        addSettings(command, configuration.settings());
+        addSettings(command, settings(configuration, directory));
         return ProcessTarget.start(Pinning.command(cores, command), Map.of(), port, directory.resolve("server.log"),
                 null);
+    }
+
+    /** The configuration's; the run's own folder takes its place in them. */
+    private static Map<String, String> settings(Configuration configuration, Path directory) {
+        Map<String, String> settings = new LinkedHashMap<>();
+        configuration.settings()
+                .forEach((name, value) -> settings.put(name,
+                        value.replace(FOLDER, directory.toAbsolutePath().toString())));
+        return settings;
     }
 
     private static void addSettings(List<String> command, Map<String, String> settings) {

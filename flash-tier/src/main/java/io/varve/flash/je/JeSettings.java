@@ -18,4 +18,9 @@ public record JeSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes
     public static JeSettings of(long cacheBytes) {
         return new JeSettings(cacheBytes, 0, FREE_DISK_BYTES, LOCK_TIMEOUT_MILLIS, RETRY_MILLIS);
     }
+
+    /** With other limits for its files: see the parameters of these names. */
+    public JeSettings withDisk(long most, long free) {
+        return new JeSettings(cacheBytes, most, free, lockTimeoutMillis, retryMillis);
+    }
 }

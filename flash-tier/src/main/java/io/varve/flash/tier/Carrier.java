@@ -192,10 +192,12 @@ final class Carrier {
         }
         Memory.copy(ItemKey.keyOf(recordKey), 0, keyBytes.address(), length);
         session.bind(key, wanted.database(), keyBytes.address(), length);
+        boolean back = false;
         session.lock(key);
         try {
             if (bound(wanted)) {
                 restore(found.item().record(), wanted);
+                back = true;
             }
             if (found.removal() == null) {
                 holdings.left(wanted.place(), wanted.epoch());
@@ -211,6 +213,10 @@ final class Carrier {
             counts.shed.increment();
         } finally {
             session.unlock(key);
+        }
+        if (back) {
+            // Without the shard's lock: somebody may hold the policy's while he searches the store.
+            tier.evictor().hit(wanted.place());
         }
     }
 
@@ -235,6 +241,5 @@ final class Carrier {
             counts.bytesRead.add(length);
         }
         wanted.outcome(Outcome.BROUGHT);
-        tier.evictor().hit(wanted.place());
     }
 }

@@ -45,12 +45,7 @@ final class Evictor {
     /** The key was asked for, and leaves: by what the policy remembers of it, it may stay longer when it falls again. */
     void hit(long place) {
         policy.hit(place);
-        lock.lock();
-        try {
-            policy.removed(place);
-        } finally {
-            lock.unlock();
-        }
+        removed(place);
     }
 
     /** The key is in the store from now on. */
@@ -58,6 +53,16 @@ final class Evictor {
         lock.lock();
         try {
             policy.inserted(place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The key was taken out of the store, and not because it was chosen. */
+    void removed(long place) {
+        lock.lock();
+        try {
+            policy.removed(place);
         } finally {
             lock.unlock();
         }

@@ -40,6 +40,8 @@ import io.varve.memory.offheap.Memory;
  */
 public final class FlashTier implements LowerTier, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
+    /** A longer key never falls. */
+    public static final int MOST_KEY_BYTES = 16 << 10;
     /** After a write was refused, nothing is taken for so long. */
     private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CLOSING_SECONDS = 8;
@@ -64,6 +66,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private volatile Holdings holdings;
     private volatile boolean failing;
     private volatile long refusedNanos;
+    /** What the files were when the keeper looked last: who asks does not wait for them. */
+    private volatile long fileBytes;
+    private volatile long deviceBytes;
 
     private FlashTier(TierFiles files, Cache cache, FlashTierSettings settings) {
         this.files = files;
@@ -71,12 +76,12 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         this.settings = settings;
         store = files.store();
         handover = settings.sync() ? Handover.TO_DEVICE : Handover.TO_SYSTEM;
-        evictor = new Evictor(store, settings.policy().create(arena, settings.maxItems(), new SplittableRandom()),
-                settings);
+        long policyCapacity = settings.maxItems() + (long) settings.threads() * Lane.MOST_AT_ONCE;
+        evictor = new Evictor(store, settings.policy().create(arena, policyCapacity, new SplittableRandom()), settings);
         admission = settings.admission().create(arena, settings.maxItems(), settings.probability());
         policyRamBytes = evictor.ramBytes();
         boolean empty = store.count() == 0;
-        holdings = new Holdings(arena, settings.maxItems(), 0, empty);
+        holdings = newHoldings(0, empty);
         lanes = new Lane[settings.threads()];
         Arrays.setAll(lanes, _ -> new Lane(settings.queueBytes() / settings.threads()));
         ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(1,
@@ -104,9 +109,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         }
         cache.lower(tier);
         tier.sweep.begin();
-        ScheduledFuture<?> watch = tier.keeper.scheduleWithFixedDelay(tier::watchSpace, 0, WATCH_MILLIS,
+        ScheduledFuture<?> watch = tier.keeper.scheduleWithFixedDelay(tier::watch, 0, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
-        LOG.log(System.Logger.Level.TRACE, "Watches the free space: {0}", watch);
+        LOG.log(System.Logger.Level.TRACE, "Watches the files: {0}", watch);
         return tier;
     }
 
@@ -116,7 +121,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     public boolean take(long epoch, long hash, Item item, int access) {
         int length = item.valueLength();
         long place = ItemKey.place(hash);
-        if (length > settings.maxItemBytes() || !evictor.keepsAnything()
+        if (length > settings.maxItemBytes() || item.keyLength() > MOST_KEY_BYTES || !evictor.keepsAnything()
                 || !admission.admits(ItemKey.identity(place, epoch))) {
             counts.notAdmitted.increment();
             return false;
@@ -148,7 +153,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     // --- what is asked for
 
     /**
-     * Whether a key that is not in memory may be on flash: false is sure, under the lock of the key's shard.
+     * Whether a key that is not in memory may be on flash: false is sure, under the lock of the key's shard. One that is
+     * longer than {@link #MOST_KEY_BYTES} is not.
      *
      * @param hash as memory hashes it
      */
@@ -243,10 +249,15 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         refuse();
         Epochs renewed = renewed(cache.epochs());
         saveOrForget(renewed);
-        cache.renewEpochs(() -> holdings = new Holdings(arena, settings.maxItems(), renewed.ofDatabases().getFirst(),
-                true));
+        Holdings fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
+        cache.renewEpochs(() -> holdings = fresh);
         counts.givenUp.increment();
         sweep.begin();
+    }
+
+    /** Its memory goes with it: one that is given up is followed by another. */
+    private Holdings newHoldings(long firstEpoch, boolean complete) {
+        return new Holdings(Arena.ofAuto(), settings.maxItems(), firstEpoch, complete);
     }
 
     private void saveOrForget(Epochs epochs) {
@@ -274,9 +285,15 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     }
 
     /** Ahead of the store's own limit, so that what is below can still be brought back, which takes some room. */
-    private void watchSpace() {
+    private void watch() {
         if (files.freeBytes() < settings.leastFreeBytes()) {
             refuse();
+        }
+        try {
+            fileBytes = files.fileBytes();
+            deviceBytes = storeBytes();
+        } catch (UncheckedIOException untold) {
+            LOG.log(System.Logger.Level.DEBUG, "The files cannot be looked at", untold);
         }
     }
 
@@ -311,7 +328,12 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     // --- facts
 
-    /** How many items of an epoch are on flash. */
+    /** How many items are on flash, or falling. */
+    public long count() {
+        return holdings.count();
+    }
+
+    /** How many items of an epoch are. */
     public long count(long epoch) {
         return holdings.count(epoch);
     }
@@ -334,12 +356,13 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return new FlashTierStats(current.count(), evictor.mostItems(), counts.hits.sum(), counts.misses.sum(),
                 counts.promotions.sum(), counts.evictions.sum(), counts.expired.sum(), counts.corrupt.sum(),
                 counts.written.sum(), counts.shed.sum(), counts.notAdmitted.sum(), depth, bytes, waiting,
-                policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(), deviceBytes(),
+                fileBytes, policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
+                deviceBytes,
                 counts.bytesRead.sum(), counts.readMicros(50), counts.readMicros(99), current.isComplete(),
                 counts.givenUp.sum(), failing);
     }
 
-    private long deviceBytes() {
+    private long storeBytes() {
         try {
             return Math.max(0, store.bytesWritten());
         } catch (io.varve.flash.store.StoreException failed) {

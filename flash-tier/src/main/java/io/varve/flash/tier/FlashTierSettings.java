@@ -70,4 +70,9 @@ public record FlashTierSettings(long maxItems, long maxBytes, Policies policy, A
         return new FlashTierSettings(maxItems, maxBytes, policy, admission, probability, sync, threads, queueBytes,
                 maxItemBytes, bytes);
     }
+
+    public FlashTierSettings withThreads(int count) {
+        return new FlashTierSettings(maxItems, maxBytes, policy, admission, probability, sync, count, queueBytes,
+                maxItemBytes, leastFreeBytes);
+    }
 }

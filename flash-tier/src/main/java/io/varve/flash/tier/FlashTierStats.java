@@ -17,6 +17,7 @@ package io.varve.flash.tier;
  * @param queueDepth      items that have fallen and are not written yet
  * @param queueBytes      bytes of those
  * @param fetchesWaiting  keys that are asked for and not looked at yet
+ * @param fileBytes       that the store's files take
  * @param policyRamBytes  of memory that the policy keeps
  * @param memberRamBytes  of memory that tells what may be on flash
  * @param recordBytes     bytes of the records written
@@ -30,7 +31,8 @@ package io.varve.flash.tier;
  */
 public record FlashTierStats(long items, long mostItems, long hits, long misses, long promotions, long evictions,
         long expired, long corrupt, long written, long shed, long notAdmitted, long queueDepth, long queueBytes,
-        long fetchesWaiting, long policyRamBytes, long memberRamBytes, long recordBytes, long deviceBytes,
+        long fetchesWaiting, long fileBytes, long policyRamBytes, long memberRamBytes, long recordBytes,
+        long deviceBytes,
         long bytesRead, long readP50Micros, long readP99Micros, boolean complete, long givenUp, boolean failing) {
     /** Bytes written to the device for each that fell; 0 before anything was written. */
     public double writeAmplification() {

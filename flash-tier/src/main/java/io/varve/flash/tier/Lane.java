@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lane {
     /** Keys that are looked at, or records that are written, in one turn. */
-    private static final int MOST_AT_ONCE = 32;
+    static final int MOST_AT_ONCE = 32;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();

@@ -131,6 +131,7 @@ final class Sweep {
             boolean counted = current.isCounted(recordKey);
             if (store.delete(recordKey, Handover.BUFFERED) && counted) {
                 current.left(ItemKey.placeOf(recordKey), ItemKey.epochOf(recordKey));
+                evictor.removed(ItemKey.placeOf(recordKey));
             }
         } else if (telling && current.met(recordKey)) {
             evictor.inserted(ItemKey.placeOf(recordKey));

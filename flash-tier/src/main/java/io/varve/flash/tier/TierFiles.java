@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 import io.varve.flash.store.FlashStore;
@@ -210,6 +211,16 @@ public final class TierFiles implements AutoCloseable {
         CRC32C crc = new CRC32C();
         crc.update(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
         return crc.getValue();
+    }
+
+    /** Bytes that the store's files take. */
+    long fileBytes() {
+        try (Stream<Path> all = Files.list(directory.resolve(ITEMS))) {
+            return all.mapToLong(file -> file.toFile().length()).sum();
+        } catch (IOException untold) {
+            LOG.log(System.Logger.Level.DEBUG, "The files cannot be listed", untold);
+            return 0;
+        }
     }
 
     /** Bytes that are free on the device; as many as can be where the system does not tell. */

@@ -167,8 +167,11 @@ final class Turn {
             holdings.lockWalk();
         }
         try {
-            removal.counted |= holdings.isCounted(removal.recordKey);
-            removal.done |= store.delete(removal.recordKey, Handover.BUFFERED);
+            boolean counted = holdings.isCounted(removal.recordKey);
+            if (store.delete(removal.recordKey, Handover.BUFFERED)) {
+                removal.done = true;
+                removal.counted = counted;
+            }
         } catch (StoreException refused) {
             if (removal.vital || refused.kind() != StoreException.Kind.FULL) {
                 throw refused;

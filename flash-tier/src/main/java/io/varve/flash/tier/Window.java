@@ -15,10 +15,6 @@ import io.varve.flash.store.KeyWalk;
  * that walks.
  */
 final class Window {
-    /** Places that are tried for a random key, and keys looked at behind each. */
-    private static final int RANDOM_PLACES = 100;
-    private static final int KEYS_BEHIND = 16;
-
     private final FlashStore store;
     private final Lane[] lanes;
     private final KeyWalk walk;
@@ -81,21 +77,34 @@ final class Window {
         }
     }
 
-    /** Shows one item of an epoch picked at random, if luck finds one. */
+    /**
+     * Shows one item of an epoch picked at random: from a random place on the first there is, and where few are of this epoch,
+     * whichever the walk meets first.
+     *
+     * @return false if there is none in the store
+     */
     boolean showAny(long epoch, long wallMillis, RecordVisitor visitor) {
+        walk.seek(RecordKey.prefix(random.nextLong()));
+        boolean shown = showNext(epoch, wallMillis, visitor);
+        if (!shown) {
+            walk.seek(new byte[0]);
+            shown = showNext(epoch, wallMillis, visitor);
+        }
+        return shown;
+    }
+
+    /** Goes on to the next item of an epoch, to the end of the store at the most. */
+    private boolean showNext(long epoch, long wallMillis, RecordVisitor visitor) {
         boolean[] shown = {false};
-        for (int tries = 0; tries < RANDOM_PLACES && !shown[0]; tries++) {
-            walk.seek(RecordKey.prefix(random.nextLong()));
-            for (int i = 0; i < KEYS_BEHIND && walk.next() && !shown[0]; i++) {
-                byte[] recordKey = walk.key();
-                if (ItemKey.isKey(recordKey) && ItemKey.epochOf(recordKey) == epoch) {
-                    byte[] record = store.get(recordKey);
-                    if (record != null && ItemRecord.isWhole(recordKey, record)) {
-                        show(recordKey, record, wallMillis, (key, type) -> {
-                            shown[0] = true;
-                            visitor.visit(key, type);
-                        });
-                    }
+        while (!shown[0] && walk.next()) {
+            byte[] recordKey = walk.key();
+            if (ItemKey.isKey(recordKey) && ItemKey.epochOf(recordKey) == epoch) {
+                byte[] record = store.get(recordKey);
+                if (record != null && ItemRecord.isWhole(recordKey, record)) {
+                    show(recordKey, record, wallMillis, (key, type) -> {
+                        shown[0] = true;
+                        visitor.visit(key, type);
+                    });
                 }
             }
         }

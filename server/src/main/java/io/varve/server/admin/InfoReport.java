@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import io.varve.flash.tier.FlashTier;
+import io.varve.flash.tier.FlashTierStats;
 import io.varve.memory.CacheStats;
 import io.varve.server.admin.LoopCounters.Total;
 import io.varve.server.config.Decimals;
@@ -82,8 +84,14 @@ public final class InfoReport {
             case "errorstats" -> errorStats(out);
             case "latencystats" -> latencyStats(out);
             case "cluster" -> out.head("Cluster").field("cluster_enabled", 0);
-            case "keyspace" -> keyspace(out, stats);
-            case "varve" -> varve(out, stats, expired);
+            case "keyspace" -> keyspace(out, stats, source.flash());
+            case "varve" -> {
+                varve(out, stats, expired);
+                FlashTier flash = source.flash();
+                if (flash != null) {
+                    flash(out, flash.stats());
+                }
+            }
             default -> throw new IllegalArgumentException(name);
         }
     }
@@ -339,12 +347,15 @@ public final class InfoReport {
         return sum;
     }
 
-    private static void keyspace(Section out, CacheStats stats) {
+    /** Keys of both tiers; which of those on flash expire is not known without reading them. */
+    private void keyspace(Section out, CacheStats stats, @Nullable FlashTier flash) {
         out.head("Keyspace");
+        List<Long> epochs = flash == null ? List.of() : source.cache().epochs().ofDatabases();
         for (int i = 0; i < stats.databases().size(); i++) {
             CacheStats.Database database = stats.databases().get(i);
-            if (database.items() > 0) {
-                out.field("db" + i, "keys=" + database.items() + ",expires=" + database.expiringItems() + ",avg_ttl="
+            long items = database.items() + (flash == null ? 0 : flash.count(epochs.get(i)));
+            if (items > 0) {
+                out.field("db" + i, "keys=" + items + ",expires=" + database.expiringItems() + ",avg_ttl="
                         + database.averageTtlMillis());
             }
         }
@@ -377,5 +388,28 @@ public final class InfoReport {
                 .field("gc_pause_ms_total", ProcessMemory.gcPauseMillis())
                 .field("hiccup_max_us", source.hiccups().longestMicros())
                 .field("hiccups_over_1_ms", source.hiccups().longOnes());
+    }
+
+    private void flash(Section out, FlashTierStats stats) {
+        out.field("flash_dir", source.config().text("flash-dir"))
+                .field("flash_policy", source.config().text("flash-policy"))
+                .field("flash_items", stats.items()).field("flash_max_items", stats.mostItems())
+                .field("flash_bytes", stats.fileBytes()).field("flash_hits", stats.hits())
+                .field("flash_misses", stats.misses()).field("flash_promotions", stats.promotions())
+                .field("flash_evictions", stats.evictions()).field("flash_expired", stats.expired())
+                .field("flash_corrupt", stats.corrupt()).field("flash_written", stats.written())
+                .field("flash_shed", stats.shed()).field("flash_not_admitted", stats.notAdmitted())
+                .field("flash_queue_depth", stats.queueDepth()).field("flash_queue_bytes", stats.queueBytes())
+                .field("flash_fetches_waiting", stats.fetchesWaiting())
+                .field("flash_policy_ram", stats.policyRamBytes()).field("flash_member_ram", stats.memberRamBytes())
+                .field("flash_record_bytes_written", stats.recordBytes())
+                .field("flash_device_bytes_written", stats.deviceBytes())
+                .field("flash_write_amplification", Decimals.of(stats.writeAmplification(), 2))
+                .field("flash_bytes_requested", stats.bytesRead())
+                .field("flash_bytes_written_per_byte_requested",
+                        Decimals.of(ratio(stats.deviceBytes(), stats.bytesRead()), 2))
+                .field("flash_read_p50_us", stats.readP50Micros()).field("flash_read_p99_us", stats.readP99Micros())
+                .field("flash_complete", stats.complete() ? 1 : 0).field("flash_given_up", stats.givenUp())
+                .field("flash_status", stats.failing() ? "takes nothing" : "ok");
     }
 }

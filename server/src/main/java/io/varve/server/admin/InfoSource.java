@@ -2,12 +2,18 @@ package io.varve.server.admin;
 
 import java.util.List;
 
+import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.config.ServerConfig;
+import org.jspecify.annotations.Nullable;
 
 /** What INFO is made of. Implemented by the server's context; any thread may call. */
 public interface InfoSource {
     Cache cache();
+
+    /** The tier below the cache; null if there is none. */
+    @Nullable
+    FlashTier flash();
 
     ServerConfig config();
 

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * keys. Confined to its event loop; reused, so that it allocates only while it grows.
  */
 public final class Batch implements RequestSink {
+    /** The index of the one key that is in another database than its command's. */
+    static final int KEY_ELSEWHERE = -1;
     /** Commands executed before other connections have their turn. */
     public static final int MAX_COMMANDS = 128;
     private static final int INITIAL_ARGUMENTS = 512;
@@ -39,6 +41,12 @@ public final class Batch implements RequestSink {
     private Key[] keys = new Key[0];
     private int[] keyArguments = new int[0];
     private int keyTotal;
+    /** Keys that were fetched from flash and were not there, in an epoch and after so many falls; empty until there are any. */
+    private long[] absentEpochs = new long[0];
+    private int[] absentFalls = new int[0];
+    private boolean[] absent = new boolean[0];
+    private @Nullable Fetching fetching;
+    private int fetches;
     /** What the keys of giant commands took of the heap's share for them, and of which. */
     private @Nullable ArgumentMemory chargedTo;
     private long charged;
@@ -60,6 +68,8 @@ public final class Batch implements RequestSink {
         commandCount = 0;
         argumentTotal = 0;
         keyTotal = 0;
+        forgetFetches();
+        fetching = null;
         if (addresses.length > MAX_KEPT) {
             addresses = new long[INITIAL_ARGUMENTS];
             lengths = new int[INITIAL_ARGUMENTS];
@@ -142,6 +152,7 @@ public final class Batch implements RequestSink {
     /** Forgets the keys of all commands: they are about to be bound. */
     void clearKeys() {
         keyTotal = 0;
+        forgetFetches();
     }
 
     void beginKeys(int command) {
@@ -187,6 +198,62 @@ public final class Batch implements RequestSink {
         keyArguments = Arrays.copyOf(keyArguments, size);
         for (int i = old; i < size; i++) {
             keys[i] = new Key();
+        }
+    }
+
+    // --- what was fetched from flash
+
+    /** Keys are on their way for the command that is next. */
+    void fetching(Fetching keys) {
+        fetching = keys;
+        fetches++;
+    }
+
+    /** What was asked for last, once; null if nothing was. */
+    @Nullable
+    Fetching takeFetching() {
+        Fetching asked = fetching;
+        fetching = null;
+        return asked;
+    }
+
+    /** How often keys were fetched for the command that is next. */
+    int fetches() {
+        return fetches;
+    }
+
+    /** The command that keys were fetched for has run. */
+    void ranFetched() {
+        fetches = 0;
+    }
+
+    /** A key was not on flash, in this epoch, after so many falls. */
+    void knownAbsent(int keyIndex, long epoch, int falls) {
+        int at = keyIndex + 1;
+        if (at >= absent.length) {
+            int size = Math.max(keyTotal + 1, at + 1);
+            absent = Arrays.copyOf(absent, size);
+            absentEpochs = Arrays.copyOf(absentEpochs, size);
+            absentFalls = Arrays.copyOf(absentFalls, size);
+        }
+        absent[at] = true;
+        absentEpochs[at] = epoch;
+        absentFalls[at] = falls;
+    }
+
+    boolean isKnownAbsent(int keyIndex, long epoch, int falls) {
+        int at = keyIndex + 1;
+        return at < absent.length && absent[at] && absentEpochs[at] == epoch && absentFalls[at] == falls;
+    }
+
+    private void forgetFetches() {
+        fetches = 0;
+        if (absent.length > MAX_KEPT) {
+            absent = new boolean[0];
+            absentEpochs = new long[0];
+            absentFalls = new int[0];
+        } else if (absent.length > 0) {
+            Arrays.fill(absent, false);
         }
     }
 

@@ -39,6 +39,7 @@ public final class Dispatcher {
     private final ServerContext server;
     private final Cache cache;
     private final CacheSession session;
+    private final @Nullable Below below;
     private final Invocation call;
     private final ShardSet shards;
     private final LoopCounters counters;
@@ -49,12 +50,16 @@ public final class Dispatcher {
     private boolean failed;
     /** What the client is to wait for after the last run. */
     private @Nullable Suspension suspension;
+    private boolean missingElsewhere;
+    /** Whether that is for keys that the next command needs, which has not run. */
+    private boolean fetching;
 
     public Dispatcher(ServerContext server, CommandTable table) {
         this.server = server;
         cache = server.cache();
         session = cache.newSession();
-        call = new Invocation(cache, session, server);
+        below = server.flash() == null ? null : new Below(server.flash(), session);
+        call = new Invocation(cache, session, server, below);
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
         times = new CommandTimes(server, counters);
@@ -88,6 +93,10 @@ public final class Dispatcher {
             CommandSpec spec = batch.spec(i);
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, reply);
+            if (fetching) {
+                fetching = false;
+                break;
+            }
             if (spec != null) {
                 if (ran) {
                     times.ran(batch, i, failed, client, session.now());
@@ -117,6 +126,9 @@ public final class Dispatcher {
 
     /** Writes the reply of a command that was suspended and has its answer now. */
     public void answer(Suspension answered, Client client, ReplyWriter reply) {
+        if (!answered.replies()) {
+            return;
+        }
         long mark = reply.mark();
         long errors = reply.errors();
         java.util.Objects.requireNonNull(answered.answer()).accept(reply);
@@ -151,7 +163,11 @@ public final class Dispatcher {
             reply.error(OUT_OF_MEMORY);
         } else {
             ran = true;
-            runLocked(batch, command, spec, client, reply, mark);
+            if (below == null) {
+                runLocked(batch, command, spec, client, reply, mark);
+            } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
+                return;
+            }
             Suspension asked = call.takeSuspension();
             if (asked != null && reply.errors() == errors) {
                 suspension = asked;
@@ -165,6 +181,33 @@ public final class Dispatcher {
         if (client.replyMode() != Client.ReplyMode.ON) {
             leaveOut(client, reply, mark);
         }
+    }
+
+    /**
+     * Runs a command once its keys are in memory, as far as they are anywhere.
+     *
+     * @return false if they are on their way: it has not run
+     */
+    private boolean runWithBelow(Below tier, Batch batch, int command, CommandSpec spec, Client client,
+            ReplyWriter reply, long mark) {
+        if (!tier.settle(batch, command)) {
+            reply.error(OUT_OF_MEMORY);
+        } else {
+            try {
+                runLocked(batch, command, spec, client, reply, mark);
+            } catch (KeyBelowException missing) {
+                reply.rollback(mark);
+                if (Below.mayFetch(batch, command)) {
+                    suspension = tier.fetch(batch, command, missingElsewhere ? call.keyElsewhere() : null);
+                    fetching = true;
+                    return false;
+                }
+                // They fall as fast as they come: memory has no room for all of them at a time.
+                reply.error(OUT_OF_MEMORY);
+            }
+        }
+        batch.ranFetched();
+        return true;
     }
 
     private boolean mayDebug(Client client) {
@@ -230,6 +273,8 @@ public final class Dispatcher {
                 reply.rollback(mark);
                 reply.error("ERR " + tooLong.getMessage());
                 return;
+            } catch (KeyBelowException missing) {
+                throw missing;
             } catch (RuntimeException bug) {
                 LOG.error("The command {} failed", spec.fullName(), bug);
                 reply.rollback(mark);
@@ -266,6 +311,7 @@ public final class Dispatcher {
     private void runUnderLocks(Batch batch, int command, Client client, Handler handler) {
         int keys = batch.keyCount(command);
         int first = batch.firstKey(command);
+        missingElsewhere = false;
         if (keys == 0) {
             handler.run(call);
         } else if (keys == 1) {
@@ -275,13 +321,24 @@ public final class Dispatcher {
                 session.lock(key);
             }
             try {
-                handler.run(call);
+                runInMemory(batch, first, keys, handler);
             } finally {
                 session.unlock(key);
             }
         } else {
             runLockingMany(batch, first, keys, handler);
         }
+    }
+
+    private void runInMemory(Batch batch, int first, int keys, Handler handler) {
+        if (below != null) {
+            if (below.isAnyMissing(batch, first, keys)) {
+                throw new KeyBelowException();
+            }
+            // What the handler itself finds missing is in another database.
+            missingElsewhere = true;
+        }
+        handler.run(call);
     }
 
     /**
@@ -309,7 +366,7 @@ public final class Dispatcher {
         }
         session.lock(shards);
         try {
-            handler.run(call);
+            runInMemory(batch, first, keys, handler);
         } finally {
             session.unlock(shards);
         }

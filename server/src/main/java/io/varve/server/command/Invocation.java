@@ -28,6 +28,7 @@ public final class Invocation implements Arguments {
     private final Cache cache;
     private final CacheSession session;
     private final ServerContext server;
+    private final @Nullable Below below;
     private final Key spareKey = new Key();
     private final Item item = new Item();
     private final Item otherItem = new Item();
@@ -48,10 +49,12 @@ public final class Invocation implements Arguments {
     private long scratch;
     private int scratchBytes;
 
-    public Invocation(Cache cache, CacheSession session, ServerContext server) {
+    /** @param below the tier below memory; null if there is none */
+    Invocation(Cache cache, CacheSession session, ServerContext server, @Nullable Below below) {
         this.cache = cache;
         this.session = session;
         this.server = server;
+        this.below = below;
         batch = new Batch();
     }
 
@@ -172,11 +175,21 @@ public final class Invocation implements Arguments {
     }
 
     /**
-     * The key at this argument in another database, for COPY and MOVE: it is in the same shard, which is locked. Valid
-     * until the next call.
+     * The key at this argument in another database, for COPY and MOVE, which ask for it before they change or count anything:
+     * it is in the same shard, which is locked. Valid until the next call.
+     *
+     * @throws KeyBelowException if it may be on flash: the handler lets it pass, and is run again
      */
     public Key keyInDatabase(int argumentIndex, int database) {
         session.bind(spareKey, database, argumentAddress(argumentIndex), argumentLength(argumentIndex));
+        if (below != null && below.isMissing(batch, spareKey)) {
+            throw new KeyBelowException();
+        }
+        return spareKey;
+    }
+
+    /** The key that {@link #keyInDatabase} bound last. */
+    Key keyElsewhere() {
         return spareKey;
     }
 

@@ -122,12 +122,12 @@ public final class KeyCommands {
             call.reply().error(SAME_OBJECT);
             return;
         }
+        Key target = call.keyInDatabase(2, database);
         Item source = call.item();
         if (!call.session().find(call.keyAt(0), source)) {
             call.reply().integer(0);
             return;
         }
-        Key target = call.keyInDatabase(2, database);
         if (!replace && call.session().findForWriting(target, call.otherItem())) {
             call.reply().integer(0);
             return;

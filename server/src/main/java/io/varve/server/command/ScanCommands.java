@@ -1,5 +1,6 @@
 package io.varve.server.command;
 
+import java.util.List;
 import java.util.Locale;
 
 import io.varve.memory.ItemVisitor;
@@ -43,6 +44,20 @@ final class ScanCommands {
         String type = cursor.typeArgument() == 0
                 ? null
                 : call.argumentString(cursor.typeArgument()).toLowerCase(Locale.ROOT);
+        TwoTierScan both = call.server().twoTierScan();
+        if (both != null) {
+            int database = call.database();
+            TwoTierScan.Filter filter = new TwoTierScan.Filter(cursor.pattern(call), type);
+            FlashCommands.answerLater(call, () -> {
+                TwoTierScan.Page page = both.scan(database, cursor.position(), cursor.count(), filter);
+                return reply -> {
+                    long mark = reply.beginDeferred();
+                    page.keys().forEach(reply::bulk);
+                    reply.endScan(mark, page.cursor(), page.keys().size());
+                };
+            });
+            return;
+        }
         ReplyWriter reply = call.reply();
         long mark = reply.beginDeferred();
         long before = reply.pendingBytes();
@@ -87,6 +102,23 @@ final class ScanCommands {
         long pattern = call.argumentAddress(1);
         int patternLength = call.argumentLength(1);
         boolean all = GlobPattern.matchesAll(pattern, patternLength);
+        TwoTierScan both = call.server().twoTierScan();
+        if (both != null) {
+            int database = call.database();
+            TwoTierScan.Filter filter = new TwoTierScan.Filter(all ? null : call.argumentBytes(1), null);
+            FlashCommands.answerLater(call, () -> {
+                List<byte[]> found = both.keys(database, filter);
+                return reply -> {
+                    if (found == null) {
+                        reply.error(Dispatcher.OUT_OF_MEMORY);
+                        return;
+                    }
+                    reply.array(found.size());
+                    found.forEach(reply::bulk);
+                };
+            });
+            return;
+        }
         ReplyWriter reply = call.reply();
         long mark = reply.beginDeferred();
         int[] count = {0};
@@ -104,6 +136,21 @@ final class ScanCommands {
     }
 
     private static void randomkey(Invocation call) {
+        TwoTierScan both = call.server().twoTierScan();
+        if (both != null) {
+            int database = call.database();
+            FlashCommands.answerLater(call, () -> {
+                byte[] found = both.random(database);
+                return reply -> {
+                    if (found == null) {
+                        reply.nil();
+                    } else {
+                        reply.bulk(found);
+                    }
+                };
+            });
+            return;
+        }
         ReplyWriter reply = call.reply();
         if (!call.session().random(call.database(), item -> reply.bulk(item.keyAddress(), item.keyLength()))) {
             reply.nil();

@@ -88,6 +88,11 @@ final class ScanCursor {
         return (int) Math.min(count, Integer.MAX_VALUE);
     }
 
+    /** A copy of the pattern; null if every key matches. */
+    byte @org.jspecify.annotations.Nullable [] pattern(Invocation call) {
+        return patternArgument == 0 ? null : call.argumentBytes(patternArgument);
+    }
+
     boolean matches(Invocation call, long address, int length) {
         return patternArgument == 0 || GlobPattern.matches(call.argumentAddress(patternArgument),
                 call.argumentLength(patternArgument), address, length);

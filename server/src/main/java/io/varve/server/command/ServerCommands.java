@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
+import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.admin.InfoReport;
 
@@ -39,7 +40,7 @@ final class ServerCommands {
         table.add(describe("dbsize").arity(1).flags(READONLY, FAST).categories("@keyspace")
                 .tips("request_policy:all_shards", "response_policy:agg_sum")
                 .summary("How many keys the selected database has.")
-                .handler(call -> call.reply().integer(cache.size(call.database()))));
+                .handler(this::dbSize));
         table.add(describe("flushall").arity(-1).flags(WRITE).categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the total number of keys in all databases")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded").summary("Empties all databases.")
@@ -118,12 +119,32 @@ final class ServerCommands {
             call.syntaxError();
             return;
         }
+        FlashTier flash = server.flash();
+        if (flash != null) {
+            FlashCommands.okLater(call, all ? flash.flushAll() : flash.flush(call.database()));
+            return;
+        }
         if (all) {
             cache.flushAll();
         } else {
             cache.flush(call.database());
         }
         call.reply().ok();
+    }
+
+    private void dbSize(Invocation call) {
+        FlashTier flash = server.flash();
+        int database = call.database();
+        if (flash == null) {
+            call.reply().integer(cache.size(database));
+            return;
+        }
+        // At once, but for a while after a start.
+        Suspension waiting = call.suspend(0, _ -> {});
+        flash.whenComplete(() -> {
+            long size = cache.size(database) + flash.count(cache.epochs().ofDatabases().get(database));
+            waiting.answer(reply -> reply.integer(size));
+        });
     }
 
     private void swapDb(Invocation call) {
@@ -140,6 +161,11 @@ final class ServerCommands {
         int count = cache.databaseCount();
         if (first < 0 || first >= count || second < 0 || second >= count) {
             call.reply().error("ERR DB index is out of range");
+            return;
+        }
+        FlashTier flash = server.flash();
+        if (flash != null && first != second) {
+            FlashCommands.okLater(call, flash.swap((int) first, (int) second));
             return;
         }
         if (first != second) {

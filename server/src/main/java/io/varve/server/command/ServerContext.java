@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.item.Ticker;
@@ -22,6 +23,7 @@ import io.varve.server.admin.SlowLog;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.system.TimeSlice;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What all commands share beside the keys: configuration, clients, counters, logs. Many threads: every part guards
@@ -29,6 +31,8 @@ import io.varve.server.system.TimeSlice;
  */
 public final class ServerContext implements InfoSource {
     private final Cache cache;
+    private final @Nullable FlashTier flash;
+    private final @Nullable TwoTierScan twoTierScan;
     private final Ticker ticker;
     private final Clients clients = new Clients();
     private final SlowLog slowLog = new SlowLog();
@@ -56,7 +60,15 @@ public final class ServerContext implements InfoSource {
      * @param shutdown asked to end the process, with the reason; returns at once
      */
     public ServerContext(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
+        this(cache, null, config, ticker, shutdown);
+    }
+
+    /** @param flash the tier below the cache; null if there is none */
+    public ServerContext(Cache cache, @Nullable FlashTier flash, ServerConfig config, Ticker ticker,
+            Consumer<String> shutdown) {
         this.cache = cache;
+        this.flash = flash;
+        twoTierScan = flash == null ? null : new TwoTierScan(cache, flash);
         this.config = config;
         this.hiccups = new HiccupMeter(new TimeSlice(config.number("io-thread-slice-us")));
         this.ticker = ticker;
@@ -73,6 +85,17 @@ public final class ServerContext implements InfoSource {
     @Override
     public Cache cache() {
         return cache;
+    }
+
+    @Override
+    public @Nullable FlashTier flash() {
+        return flash;
+    }
+
+    /** Walks over both tiers; null if there is one. */
+    @Nullable
+    TwoTierScan twoTierScan() {
+        return twoTierScan;
     }
 
     public Ticker ticker() {

@@ -15,12 +15,28 @@ import org.jspecify.annotations.Nullable;
 public final class Suspension {
     private final long timeoutMillis;
     private final Consumer<ReplyWriter> atTimeout;
+    private final boolean replies;
     private @Nullable Consumer<ReplyWriter> answer;
     private @Nullable Runnable wakeUp;
 
     Suspension(long timeoutMillis, Consumer<ReplyWriter> atTimeout) {
+        this(timeoutMillis, atTimeout, true);
+    }
+
+    private Suspension(long timeoutMillis, Consumer<ReplyWriter> atTimeout, boolean replies) {
         this.timeoutMillis = timeoutMillis;
         this.atTimeout = atTimeout;
+        this.replies = replies;
+    }
+
+    /** One whose end is no reply: the command that waits has not run yet. */
+    static Suspension silent() {
+        return new Suspension(0, _ -> {}, false);
+    }
+
+    /** Whether its answer is the command's reply. */
+    boolean replies() {
+        return replies;
     }
 
     /** How long to wait at most, in ms; 0: for ever. */

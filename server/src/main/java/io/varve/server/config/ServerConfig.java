@@ -5,7 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
+import io.varve.flash.policy.Policies;
+import io.varve.flash.tier.Admission;
+import io.varve.flash.tier.FlashTierSettings;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
@@ -203,6 +207,21 @@ public final class ServerConfig {
                 .withExpireAlgorithm(ExpireAlgorithm.valueOf(upper("expire-algorithm")))
                 .withExpireBaseMillis(intNumber("expire-bucket-base-ms"))
                 .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"));
+    }
+
+    /** Where the tier below memory has its files; empty if there is none. */
+    public Optional<Path> flashDirectory() {
+        String directory = text("flash-dir");
+        return directory.isEmpty() ? Optional.empty() : Optional.of(Path.of(directory));
+    }
+
+    /** How the tier below memory is to be. */
+    public FlashTierSettings flashSettings() {
+        return FlashTierSettings.of(number("flash-max-items")).withPolicy(Policies.of(text("flash-policy")))
+                .withMaxBytes(number("flash-max-size"))
+                .withAdmission(Admission.Kind.of(text("flash-admission")), number("flash-admission-percent") / 100.0)
+                .withSync(bool("flash-sync")).withThreads(intNumber("flash-threads"))
+                .withQueueBytes(number("flash-queue-size"));
     }
 
     private String upper(String name) {

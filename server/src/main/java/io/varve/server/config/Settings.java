@@ -1,11 +1,14 @@
 package io.varve.server.config;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import io.varve.flash.policy.Policies;
+import io.varve.flash.tier.Admission;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.server.config.Setting.Kind;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,7 @@ public final class Settings {
         network();
         memory();
         ours();
+        flash();
         observation();
         inert();
     }
@@ -62,7 +66,7 @@ public final class Settings {
     private static void memory() {
         memory("maxmemory", "0", 0, MAX, CHANGEABLE);
         choice("maxmemory-policy", "noeviction", CHANGEABLE,
-                java.util.Arrays.stream(EvictionPolicy.values()).map(EvictionPolicy::redisName).toList());
+                Arrays.stream(EvictionPolicy.values()).map(EvictionPolicy::redisName).toList());
         // Redis takes any number. Here 64 items are drawn to tell the worst share of all, which no larger number would
         // make finer: it is refused rather than taken and not kept.
         integer("maxmemory-samples", "5", 1, 64, CHANGEABLE);
@@ -84,6 +88,21 @@ public final class Settings {
         integer("expire-buckets", "120", 2, 1 << 16, FIXED);
         integer("expire-cycle-ms", "100", 1, 60_000, CHANGEABLE);
         bool("touch-ahead", "yes", CHANGEABLE);
+    }
+
+    /** The tier below memory, which is there if it has a directory. */
+    private static void flash() {
+        text("flash-dir", "", FIXED);
+        integer("flash-max-items", "1000000", 1, Integer.MAX_VALUE, FIXED);
+        memory("flash-max-size", "0", 0, MAX, FIXED);
+        choice("flash-policy", "tbf", FIXED, Arrays.stream(Policies.values()).map(Policies::optionName).toList());
+        choice("flash-admission", "all", FIXED,
+                Arrays.stream(Admission.Kind.values()).map(Admission.Kind::optionName).toList());
+        integer("flash-admission-percent", "50", 1, 100, FIXED);
+        bool("flash-sync", "no", FIXED);
+        choice("flash-threads", "2", FIXED, List.of("1", "2", "4", "8", "16"));
+        memory("flash-queue-size", "8388608", 1 << 16, MAX, FIXED);
+        memory("flash-cache-size", "16777216", 1 << 20, MAX, FIXED);
     }
 
     private static void observation() {

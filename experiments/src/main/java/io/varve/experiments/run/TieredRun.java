@@ -1,0 +1,123 @@
+package io.varve.experiments.run;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.experiments.definition.Experiment.Server;
+import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.plan.KeyDistribution;
+import io.varve.experiments.plan.RequestSet;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.server.ProcessUsage;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.ServerInfo;
+import org.HdrHistogram.Histogram;
+
+/**
+ * A cache beside a database: clients read, and write what they did not find. The server holds a part of the keys in memory, and
+ * more on flash if it has a tier there. Confined to the thread that does the run.
+ */
+final class TieredRun {
+    private static final double MICRO = 1000;
+    private static final int ALL_READS = 100;
+    /** Clients ask for so much longer than a run lasts, and are stopped by the clock. */
+    private static final long NO_LIMIT = Long.MAX_VALUE;
+
+    private final RunContext context;
+    private final RequestSet set;
+    private final Size size;
+    private final KeyDistribution keys;
+    private final long seed;
+
+    TieredRun(RunContext context) {
+        this.context = context;
+        set = context.plan.requests(context.run);
+        size = context.plan.size(context.run);
+        long count = context.plan.keys(context.run);
+        keys = new KeyDistribution(set.distributions().getFirst(), count);
+        seed = context.plan.experiment().seed();
+        context.load.putAll(context.plan.workload(context.run));
+        context.load.put("keys", String.valueOf(count));
+        context.load.put("bytes-of-all", String.format(Locale.ROOT, "%.0f",
+                count * (set.keyBytes() + set.meanValueBytes())));
+        context.load.put("warm-up-seconds", String.valueOf(size.warmupSeconds()));
+        context.load.put("seconds", String.valueOf(size.seconds()));
+    }
+
+    void measure() throws IOException {
+        try (ClosedLoop clients = new ClosedLoop(context.target, set.connections(), set, seed, context.stop)) {
+            context.phase("warm up", () -> run(clients, seed, size.warmupSeconds()));
+            if (context.stop.isAsked() || context.isFailed()) {
+                return;
+            }
+            ServerInfo before = info();
+            long used = ProcessUsage.cpuMicros(context.target);
+            ClosedLoop.Result[] result = new ClosedLoop.Result[1];
+            context.phase("measure", () -> result[0] = run(clients, seed + 1, size.seconds()));
+            if (!context.stop.isAsked() && !context.isFailed()) {
+                conclude(result[0], before, info(), ProcessUsage.cpuMicros(context.target) - used);
+            }
+        }
+    }
+
+    private ClosedLoop.Result run(ClosedLoop clients, long from, int seconds) throws IOException {
+        return clients.run(new ClosedLoop.Mix(ALL_READS, keys, from, true), NO_LIMIT,
+                TimeUnit.SECONDS.toNanos(seconds));
+    }
+
+    private ServerInfo info() throws IOException {
+        try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
+            return ServerInfo.parse(connection.call("INFO", "everything"));
+        }
+    }
+
+    private void conclude(ClosedLoop.Result result, ServerInfo before, ServerInfo after, double serverMicros)
+            throws IOException {
+        Histogram delays = result.delays();
+        context.measured.put("hit_ratio", 1 - (double) result.missed() / result.reads());
+        context.measured.put("throughput_ops", result.ops());
+        context.measured.put("latency_p50_us", delays.getValueAtPercentile(50) / MICRO);
+        context.measured.put("latency_p99_us", delays.getValueAtPercentile(99) / MICRO);
+        context.measured.put("latency_p999_us", delays.getValueAtPercentile(99.9) / MICRO);
+        context.measured.put("server_cpu_us_per_op", serverMicros / result.requests());
+        try (PrintStream out = new PrintStream(Files.newOutputStream(context.directory.resolve(RunFiles.LATENCY_HGRM)),
+                false, StandardCharsets.US_ASCII)) {
+            delays.outputPercentileDistribution(out, MICRO);
+        }
+        context.checks.add(Check.atMost("peak used_memory over maxmemory, bytes",
+                after.number("used_memory_peak").orElse(0) - after.number("maxmemory").orElse(0), 0));
+        if (context.plan.configuration(context.run).server() == Server.VARVE && !after.text("flash_items").isEmpty()) {
+            concludeFlash(result, before, after);
+        }
+    }
+
+    private void concludeFlash(ClosedLoop.Result result, ServerInfo before, ServerInfo after) {
+        double device = difference("flash_device_bytes_written", before, after);
+        double hits = difference("flash_hits", before, after);
+        context.measured.put("flash_hit_ratio", hits / result.reads());
+        context.measured.put("flash_items", after.number("flash_items").orElse(0));
+        context.measured.put("flash_device_bytes_written", device);
+        context.measured.put("flash_bytes_written_per_request", device / result.requests());
+        context.measured.put("flash_write_amplification",
+                device / Math.max(1, difference("flash_record_bytes_written", before, after)));
+        context.measured.put("flash_shed", difference("flash_shed", before, after));
+        context.measured.put("flash_evictions", difference("flash_evictions", before, after));
+        context.measured.put("flash_policy_ram_bytes", after.number("flash_policy_ram").orElse(0));
+        OptionalDouble slow = after.decimal("flash_read_p99_us");
+        context.measured.put("flash_read_p99_us", slow.orElse(Double.NaN));
+        context.checks
+                .add(Check.atMost("how often all of flash was given up", after.number("flash_given_up").orElse(0), 0));
+        context.checks
+                .add(Check.atMost("records on flash that were damaged", after.number("flash_corrupt").orElse(0), 0));
+    }
+
+    private static double difference(String field, ServerInfo before, ServerInfo after) {
+        return (double) after.number(field).orElse(0) - before.number(field).orElse(0);
+    }
+}

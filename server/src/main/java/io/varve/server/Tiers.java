@@ -1,0 +1,102 @@
+package io.varve.server;
+
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+
+import io.varve.flash.je.JeSettings;
+import io.varve.flash.je.JeStore;
+import io.varve.flash.store.StoreException;
+import io.varve.flash.tier.FlashTier;
+import io.varve.flash.tier.TierFiles;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheConfig;
+import io.varve.server.config.ServerConfig;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The cache and, if the configuration asks for one, the tier below it. Immutable; {@link #close} is called once.
+ *
+ * @param cache the memory tier
+ * @param flash the tier below; null if there is none
+ */
+record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Tiers.class);
+    /** The store stops writing when less is free: well below what the tier leaves, which has to take things out even then. */
+    private static final long FREE_DISK_BYTES = 32L << 20;
+    /** The store's own limit is so much above the tier's, which counts what is live. */
+    private static final int SPARE_PART = 4;
+    private static final long LEAST_SPARE_BYTES = 64L << 20;
+
+    /**
+     * Opens both.
+     *
+     * @throws IllegalArgumentException if the configuration cannot work, or somebody else uses the directory
+     */
+    static Tiers open(ServerConfig config) {
+        Path directory = config.flashDirectory().orElse(null);
+        if (directory == null) {
+            return new Tiers(Cache.open(config.cacheConfig()), null);
+        }
+        CacheConfig wanted = config.cacheConfig();
+        TierFiles files = openFiles(config, directory, wanted);
+        try {
+            Cache cache = Cache.open(wanted.withHashSeed(files.hashSeed()));
+            try {
+                return new Tiers(cache, start(config, files, cache));
+            } catch (RuntimeException failed) {
+                cache.close();
+                throw failed;
+            }
+        } catch (RuntimeException | Error failed) {
+            files.close();
+            throw failed;
+        }
+    }
+
+    private static TierFiles openFiles(ServerConfig config, Path directory, CacheConfig cache) {
+        long most = config.number("flash-max-size");
+        JeSettings settings = JeSettings.of(config.number("flash-cache-size"))
+                .withDisk(most == 0 ? 0 : most + Math.max(LEAST_SPARE_BYTES, most / SPARE_PART), FREE_DISK_BYTES);
+        try {
+            return TierFiles.open(directory, at -> JeStore.open(at, settings), cache.databases(),
+                    config.bool("flash-sync"), cache.ticker().wallMillis());
+        } catch (StoreException failed) {
+            throw new IllegalArgumentException("flash-dir " + directory + ": "
+                    + (failed.kind() == StoreException.Kind.LOCKED
+                            ? "another process uses it; allowed is a directory of this server's own"
+                            : failed.getMessage()),
+                    failed);
+        } catch (UncheckedIOException failed) {
+            throw new IllegalArgumentException(
+                    "flash-dir " + directory + ": allowed is a directory that can be written ("
+                            + failed.getCause() + ")",
+                    failed);
+        }
+    }
+
+    private static FlashTier start(ServerConfig config, TierFiles files, Cache cache) {
+        FlashTier tier = FlashTier.start(files, cache, config.flashSettings());
+        long bytes = tier.stats().policyRamBytes() + tier.stats().memberRamBytes();
+        if (!cache.chargeElsewhere(bytes)) {
+            tier.close();
+            throw new IllegalArgumentException("flash-max-items " + config.text("flash-max-items") + ": so many need "
+                    + bytes + " bytes of memory; allowed is what maxmemory " + config.maxMemoryBytes()
+                    + " has room for");
+        }
+        if (!cache.config().evictionPolicy().evicts()) {
+            LOG.warn("flash-dir is set, and with maxmemory-policy {} nothing falls to it",
+                    config.text("maxmemory-policy"));
+        }
+        return tier;
+    }
+
+    @Override
+    public void close() {
+        if (flash != null) {
+            flash.close();
+        }
+        cache.close();
+    }
+}

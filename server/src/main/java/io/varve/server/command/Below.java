@@ -1,0 +1,109 @@
+package io.varve.server.command;
+
+import io.varve.flash.tier.Fetch;
+import io.varve.flash.tier.FlashTier;
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+
+/**
+ * What has to be done about the tier below memory before a command runs: keys that may be there are fetched, and then the command
+ * runs wholly in memory. Confined to its event loop.
+ *
+ * <p>A key that may be on flash and was not found there is noted with the batch, with the tier's count of falls: as long as it is
+ * the same under the lock of the key's shard, the key has not fallen since.
+ */
+final class Below {
+    /**
+     * How often the keys of one command are fetched, beside once for every {@link #MOST_KEYS}: they may fall again before it runs,
+     * if memory is too small for them all.
+     */
+    private static final int MOST_FETCHES = 32;
+    /** What is fetched at once: keys, and bytes of them, be they of one command or of those behind it too. */
+    private static final int MOST_KEYS = 1024;
+    private static final int MOST_KEY_BYTES = 1 << 20;
+
+    private final FlashTier tier;
+    private final CacheSession session;
+    private final Item item = new Item();
+
+    Below(FlashTier tier, CacheSession session) {
+        this.tier = tier;
+        this.session = session;
+    }
+
+    /** Whether one of the keys may be on flash and is not in memory. Their shards are locked. */
+    boolean isAnyMissing(Batch batch, int first, int count) {
+        for (int i = first; i < first + count; i++) {
+            if (isMissing(batch, i, batch.key(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The same for a key in another database than its command's. */
+    boolean isMissing(Batch batch, Key key) {
+        return isMissing(batch, Batch.KEY_ELSEWHERE, key);
+    }
+
+    private boolean isMissing(Batch batch, int index, Key key) {
+        long epoch = session.epoch(key.database());
+        return mightHold(epoch, key) && !session.peek(key, item)
+                && !batch.isKnownAbsent(index, epoch, tier.falls(key.hash()));
+    }
+
+    private boolean mightHold(long epoch, Key key) {
+        return tier.mightHold(epoch, key.hash()) && key.length() <= FlashTier.MOST_KEY_BYTES;
+    }
+
+    /** Whether keys are fetched once more for this command. */
+    static boolean mayFetch(Batch batch, int command) {
+        return batch.fetches() < MOST_FETCHES + 2 * batch.keyCount(command) / MOST_KEYS;
+    }
+
+    /**
+     * Has the keys of a command fetched that may be on flash, and those of the commands behind it, which will wait for it.
+     *
+     * @param elsewhere a key in another database that the command asked for as well, or null
+     */
+    Suspension fetch(Batch batch, int command, @org.jspecify.annotations.Nullable Key elsewhere) {
+        Suspension wait = Suspension.silent();
+        Fetch fetch = new Fetch(() -> wait.answer(_ -> {}));
+        Fetching fetching = new Fetching(fetch);
+        if (elsewhere != null) {
+            add(fetching, Batch.KEY_ELSEWHERE, elsewhere, batch);
+        }
+        for (int i = batch.firstKey(command); i < batch.keyTotal() && fetch.size() < MOST_KEYS
+                && fetching.bytes() < MOST_KEY_BYTES; i++) {
+            add(fetching, i, batch.key(i), batch);
+        }
+        batch.fetching(fetching);
+        if (fetch.size() == 0) {
+            // It came back while the lock was free.
+            wait.answer(_ -> {});
+        } else {
+            tier.fetch(fetch);
+        }
+        return wait;
+    }
+
+    private void add(Fetching fetching, int index, Key key, Batch batch) {
+        long epoch = session.epoch(key.database());
+        int falls = tier.falls(key.hash());
+        if (mightHold(epoch, key) && !batch.isKnownAbsent(index, epoch, falls)) {
+            fetching.add(index, key, epoch, falls, Memory.toArray(key.address(), key.length()));
+        }
+    }
+
+    /**
+     * Notes with the batch what became of the keys that were fetched last.
+     *
+     * @return whether memory had room for those of the command
+     */
+    boolean settle(Batch batch, int command) {
+        Fetching fetching = batch.takeFetching();
+        return fetching == null || fetching.settle(batch, batch.firstKey(command), batch.keyCount(command));
+    }
+}

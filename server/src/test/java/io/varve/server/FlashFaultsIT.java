@@ -1,0 +1,262 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.varve.flash.je.JeSettings;
+import io.varve.flash.je.JeStore;
+import io.varve.flash.store.StoreException;
+import io.varve.flash.tier.FlashTier;
+import io.varve.flash.tier.TierFiles;
+import io.varve.memory.Cache;
+import io.varve.server.config.ServerConfig;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** A server with a tier on flash, when flash fails or the process is killed. Confined to the test's thread. */
+class FlashFaultsIT {
+    private static final String VALUE = "v".repeat(1000);
+    private static final int KEYS = 20_000;
+    private static final int KILLS = 5;
+    private static final List<String> SMALL = List.of("--maxmemory", "8mb", "--shards", "4", "--segment-size", "32kb",
+            "--maxmemory-policy", "allkeys-lru", "--flash-max-items", "100000");
+
+    @TempDir
+    Path directory;
+
+    private @Nullable HookedStore store;
+
+    private String[] settings(String... more) {
+        List<String> all = new java.util.ArrayList<>(SMALL);
+        all.addAll(List.of("--flash-dir", directory.toString()));
+        all.addAll(List.of(more));
+        return all.toArray(String[]::new);
+    }
+
+    /** In this process, over a store that the test can hook into. */
+    private VarveServer start() throws IOException {
+        ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "1").with("maxmemory", "8mb")
+                .with("shards", "4").with("segment-size", "32kb").with("maxmemory-policy", "allkeys-lru")
+                .with("flash-max-items", "100000").with("flash-queue-size", "64mb");
+        TierFiles files = TierFiles.open(directory, at -> {
+            HookedStore hooked = new HookedStore(JeStore.open(at, JeSettings.of(8 << 20)));
+            store = hooked;
+            return hooked;
+        }, config.cacheConfig().databases(), false, 1_700_000_000_000L);
+        Cache cache = Cache.open(config.cacheConfig().withHashSeed(files.hashSeed()));
+        return VarveServer.start(config, new Tiers(cache, FlashTier.start(files, cache, config.flashSettings())));
+    }
+
+    private HookedStore store() {
+        return java.util.Objects.requireNonNull(store);
+    }
+
+    private static void fill(RawClient client, String prefix, int keys) throws IOException {
+        for (int from = 0; from < keys; from += 100) {
+            for (int i = from; i < from + 100; i++) {
+                client.queue("SET", prefix + i, VALUE + i);
+            }
+            client.flush();
+            for (int i = from; i < from + 100; i++) {
+                assertThat(client.read().text()).isEqualTo("OK");
+            }
+        }
+    }
+
+    /** Killed again and again: what was overwritten or deleted stays so, and most of what was on flash is there. */
+    @Test
+    void killedItBringsNothingBackThatWasOverwritten() throws IOException, InterruptedException {
+        SplittableRandom random = new SplittableRandom(12);
+        Map<String, @Nullable String> model = new HashMap<>();
+        int warm = 0;
+        for (int kill = 0; kill <= KILLS; kill++) {
+            try (ServerProcess server = ServerProcess.start(settings());
+                    RawClient client = new RawClient(server.port())) {
+                for (int i = 0; i < KEYS; i++) {
+                    client.queue("GET", "key:" + i);
+                }
+                client.flush();
+                for (int i = 0; i < KEYS; i++) {
+                    RawReply reply = client.read();
+                    String found = reply.isNull() ? null : reply.text();
+                    assertThat(found).as("key:%d after kill %d", i, kill).isIn(model.get("key:" + i), null);
+                    model.put("key:" + i, found);
+                    warm += found == null ? 0 : 1;
+                }
+                int steps = 20_000 + random.nextInt(10_000);
+                for (int step = 0; step < steps; step += 50) {
+                    for (int i = 0; i < 50; i++) {
+                        String key = "key:" + random.nextInt(KEYS);
+                        if (random.nextInt(5) == 0) {
+                            client.queue("DEL", key);
+                            model.put(key, null);
+                        } else {
+                            String value = VALUE + kill + "-" + step + "-" + i;
+                            client.queue("SET", key, value);
+                            model.put(key, value);
+                        }
+                    }
+                    client.flush();
+                    for (int i = 0; i < 50; i++) {
+                        assertThat(client.read().isError()).isFalse();
+                    }
+                }
+                server.process().destroyForcibly().waitFor();
+            }
+        }
+        assertThat(warm).as("came back warm").isGreaterThan(KILLS * 2000);
+    }
+
+    @Test
+    void aDirectoryThatIsInUseIsRefused() throws IOException, InterruptedException {
+        try (ServerProcess server = ServerProcess.start(settings());
+                RawClient client = new RawClient(server.port())) {
+            Process second = new ProcessBuilder(ServerProcess.command(
+                    java.util.stream.Stream.concat(java.util.stream.Stream.of("--port", "0"),
+                            java.util.Arrays.stream(settings())).toList()))
+                    .redirectErrorStream(true).start();
+            String said = new String(second.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(second.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(second.exitValue()).as(said).isEqualTo(2);
+            assertThat(said).contains("varve: flash-dir " + directory + ": another process uses it");
+            assertThat(client.call("SET", "key", "value").text()).isEqualTo("OK");
+        }
+    }
+
+    /** On one event loop: a client waits for flash, and others are served from memory meanwhile. */
+    @Test
+    void whoFindsHisKeyInMemoryDoesNotWaitForFlash() throws IOException {
+        CountDownLatch slow = new CountDownLatch(1);
+        try (VarveServer server = start();
+                RawClient waiting = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            fill(other, "key:", KEYS);
+            assertThat(other.call("SET", "here", "value").text()).isEqualTo("OK");
+            await().until(() -> other.infoLong("flash_queue_depth") == 0);
+            AtomicInteger held = new AtomicInteger();
+            store().before(call -> {
+                held.incrementAndGet();
+                awaitQuietly(slow);
+            });
+            waiting.queue("GET", "key:1");
+            waiting.queue("GET", "here");
+            waiting.flush();
+            await().until(() -> held.get() > 0);
+            for (int i = 0; i < 1000; i++) {
+                assertThat(other.call("GET", "here").text()).isEqualTo("value");
+                assertThat(other.call("SET", "here", "value").text()).isEqualTo("OK");
+            }
+            assertThat(other.infoLong("flash_fetches_waiting")).isNotNegative();
+            slow.countDown();
+            assertThat(waiting.read().text()).isEqualTo(VALUE + 1);
+            assertThat(waiting.read().text()).isEqualTo("value");
+        } finally {
+            slow.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Who goes away while flash looks for his keys leaves nothing behind. */
+    @Test
+    void aClientMayLeaveWhileItWaits() throws IOException {
+        CountDownLatch slow = new CountDownLatch(1);
+        try (VarveServer server = start(); RawClient other = new RawClient(server.port())) {
+            fill(other, "key:", KEYS);
+            await().until(() -> other.infoLong("flash_queue_depth") == 0);
+            AtomicInteger held = new AtomicInteger();
+            store().before(call -> {
+                held.incrementAndGet();
+                awaitQuietly(slow);
+            });
+            try (RawClient leaving = new RawClient(server.port())) {
+                leaving.queue("MGET", "key:1", "key:2", "key:3");
+                leaving.flush();
+                await().until(() -> held.get() > 0);
+            }
+            await().until(() -> other.infoLong("connected_clients") == 1);
+            slow.countDown();
+            assertThat(other.call("MGET", "key:1", "key:2", "key:3").elements()).extracting(RawReply::text)
+                    .containsExactly(VALUE + 1, VALUE + 2, VALUE + 3);
+        } finally {
+            slow.countDown();
+        }
+    }
+
+    @Test
+    void aFullDiskStopsNothingButTheFalling() throws IOException {
+        AtomicBoolean full = new AtomicBoolean();
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            fill(client, "key:", KEYS);
+            store().before(call -> {
+                if (full.get() && call.equals("put")) {
+                    throw new StoreException(StoreException.Kind.FULL, "no room, for the test", null);
+                }
+            });
+            full.set(true);
+            fill(client, "more:", KEYS);
+            assertThat(client.info("flash_status")).isEqualTo("takes nothing");
+            assertThat(client.infoLong("flash_shed")).isPositive();
+            assertThat(client.call("GET", "more:" + (KEYS - 1)).text()).isEqualTo(VALUE + (KEYS - 1));
+            full.set(false);
+            long written = client.infoLong("flash_written");
+            AtomicInteger round = new AtomicInteger();
+            await().until(() -> {
+                fill(client, "again " + round.incrementAndGet() + ":", 2000);
+                return client.infoLong("flash_written") > written;
+            });
+            assertThat(client.info("flash_status")).isEqualTo("ok");
+        }
+    }
+
+    /** Flash cannot be read or written at all any more: clients are served from memory, and nobody waits for ever. */
+    @Test
+    void aBrokenStoreHoldsNobodyUp() throws IOException {
+        AtomicBoolean broken = new AtomicBoolean();
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            fill(client, "key:", KEYS);
+            await().until(() -> client.infoLong("flash_queue_depth") == 0);
+            store().before(_ -> {
+                if (broken.get()) {
+                    throw new StoreException(StoreException.Kind.BROKEN, "broken, for the test", null);
+                }
+            });
+            broken.set(true);
+            int there = 0;
+            for (int i = 0; i < KEYS; i += 7) {
+                RawReply reply = client.call("GET", "key:" + i);
+                assertThat(reply.isNull() || reply.text().equals(VALUE + i)).isTrue();
+                there += reply.isNull() ? 0 : 1;
+                assertThat(client.call("SET", "key:" + i, "new").text()).isEqualTo("OK");
+            }
+            assertThat(there).as("what memory had").isLessThan(KEYS / 7);
+            assertThat(client.infoLong("flash_given_up")).isPositive();
+            broken.set(false);
+        }
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < KEYS; i += 7) {
+                RawReply reply = client.call("GET", "key:" + i);
+                assertThat(reply.isNull() || reply.text().equals("new")).as("key:%d is %s", i, reply).isTrue();
+            }
+        }
+    }
+}
