@@ -20,6 +20,7 @@ import io.varve.experiments.result.RequestsText;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.Summary;
+import io.varve.experiments.result.TieredText;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,6 +87,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addLatency(all, summary);
         addCleaner(all, summary);
         addPolicies(all, summary);
+        addTiered(all, summary);
         return all;
     }
 
@@ -216,6 +218,19 @@ record Columns(String file, String title, String unit, List<String> names, List<
             addCleaner(all, summary, byLifetime, CleanerText.WITHOUT_MOVING, "without-moving" + suffix,
                     "Share of the segments freed without moving a byte, " + heads, "share");
         }
+    }
+
+    private static void addTiered(List<Columns> all, Summary summary) {
+        if (!TieredText.isIn(summary.runs())) {
+            return;
+        }
+        all.add(byWorkload(summary, TieredText.HITS, 1, null).columns("hits", "Reads that find their key", "share"));
+        all.add(byWorkload(summary, Measured.THROUGHPUT, 1000, null).columns("throughput",
+                "Requests, of clients that wait",
+                "thousand a second"));
+        all.add(byWorkload(summary, TieredText.P99, 1, null).columns("latency-p99", "99 of 100 are faster", "µs"));
+        all.add(byWorkload(summary, TieredText.WRITTEN_PER_REQUEST, 1, null).columns("bytes-written",
+                "Bytes written to the device for a request", "bytes"));
     }
 
     /** As the TBF paper's Figures 4 and 5: an image for each kind of requests, a bar for each policy at each size. */

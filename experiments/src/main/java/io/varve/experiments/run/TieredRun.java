@@ -12,8 +12,10 @@ import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.plan.KeyDistribution;
 import io.varve.experiments.plan.RequestSet;
+import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.result.TieredText;
 import io.varve.experiments.server.ProcessUsage;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
@@ -80,19 +82,25 @@ final class TieredRun {
     private void conclude(ClosedLoop.Result result, ServerInfo before, ServerInfo after, double serverMicros)
             throws IOException {
         Histogram delays = result.delays();
-        context.measured.put("hit_ratio", 1 - (double) result.missed() / result.reads());
-        context.measured.put("throughput_ops", result.ops());
-        context.measured.put("latency_p50_us", delays.getValueAtPercentile(50) / MICRO);
-        context.measured.put("latency_p99_us", delays.getValueAtPercentile(99) / MICRO);
+        context.measured.put(TieredText.HITS, 1 - (double) result.missed() / result.reads());
+        context.measured.put(Measured.THROUGHPUT, result.ops());
+        context.measured.put(TieredText.P50, delays.getValueAtPercentile(50) / MICRO);
+        context.measured.put(TieredText.P99, delays.getValueAtPercentile(99) / MICRO);
         context.measured.put("latency_p999_us", delays.getValueAtPercentile(99.9) / MICRO);
-        context.measured.put("server_cpu_us_per_op", serverMicros / result.requests());
+        context.measured.put(Measured.CPU_PER_OPERATION, serverMicros / result.requests());
         try (PrintStream out = new PrintStream(Files.newOutputStream(context.directory.resolve(RunFiles.LATENCY_HGRM)),
                 false, StandardCharsets.US_ASCII)) {
             delays.outputPercentileDistribution(out, MICRO);
         }
-        context.checks.add(Check.atMost("peak used_memory over maxmemory, bytes",
-                after.number("used_memory_peak").orElse(0) - after.number("maxmemory").orElse(0), 0));
-        if (context.plan.configuration(context.run).server() == Server.VARVE && !after.text("flash_items").isEmpty()) {
+        boolean varve = context.plan.configuration(context.run).server() == Server.VARVE;
+        if (varve) {
+            context.checks.add(Check.atMost("peak used_memory over maxmemory, bytes",
+                    after.number("used_memory_peak").orElse(0) - after.number("maxmemory").orElse(0), 0));
+            context.checks.add(Check.atMost("peak resident bytes over maxmemory (256 MB)",
+                    ProcessUsage.peakResidentBytes(context.target) - (double) after.number("maxmemory").orElse(0),
+                    256L << 20));
+        }
+        if (varve && !after.text("flash_items").isEmpty()) {
             concludeFlash(result, before, after);
         }
     }
@@ -100,17 +108,17 @@ final class TieredRun {
     private void concludeFlash(ClosedLoop.Result result, ServerInfo before, ServerInfo after) {
         double device = difference("flash_device_bytes_written", before, after);
         double hits = difference("flash_hits", before, after);
-        context.measured.put("flash_hit_ratio", hits / result.reads());
+        context.measured.put(TieredText.FLASH_HITS, hits / result.reads());
         context.measured.put("flash_items", after.number("flash_items").orElse(0));
-        context.measured.put("flash_device_bytes_written", device);
-        context.measured.put("flash_bytes_written_per_request", device / result.requests());
-        context.measured.put("flash_write_amplification",
+        context.measured.put(TieredText.WRITTEN, device);
+        context.measured.put(TieredText.WRITTEN_PER_REQUEST, device / result.requests());
+        context.measured.put(TieredText.AMPLIFICATION,
                 device / Math.max(1, difference("flash_record_bytes_written", before, after)));
-        context.measured.put("flash_shed", difference("flash_shed", before, after));
+        context.measured.put(TieredText.SHED, difference("flash_shed", before, after));
         context.measured.put("flash_evictions", difference("flash_evictions", before, after));
-        context.measured.put("flash_policy_ram_bytes", after.number("flash_policy_ram").orElse(0));
+        context.measured.put(TieredText.POLICY_RAM, after.number("flash_policy_ram").orElse(0));
         OptionalDouble slow = after.decimal("flash_read_p99_us");
-        context.measured.put("flash_read_p99_us", slow.orElse(Double.NaN));
+        context.measured.put(TieredText.FLASH_P99, slow.orElse(Double.NaN));
         context.checks
                 .add(Check.atMost("how often all of flash was given up", after.number("flash_given_up").orElse(0), 0));
         context.checks
