@@ -96,6 +96,10 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
     public void close() {
         if (flash != null) {
             flash.close();
+            if (!flash.hasEnded()) {
+                LOG.warn("A thread of the flash tier does not end: its memory is left to the end of the process");
+                return;
+            }
         }
         cache.close();
     }

@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.varve.flash.je.JeSettings;
 import io.varve.flash.je.JeStore;
@@ -38,6 +39,7 @@ class FlashFaultsIT {
     Path directory;
 
     private @Nullable HookedStore store;
+    private Consumer<HookedStore> opened = _ -> {};
 
     private String[] settings(String... more) {
         List<String> all = new java.util.ArrayList<>(SMALL);
@@ -53,6 +55,7 @@ class FlashFaultsIT {
                 .with("flash-max-items", "100000").with("flash-queue-size", "64mb");
         TierFiles files = TierFiles.open(directory, at -> {
             HookedStore hooked = new HookedStore(JeStore.open(at, JeSettings.of(8 << 20)));
+            opened.accept(hooked);
             store = hooked;
             return hooked;
         }, config.cacheConfig().databases(), false, 1_700_000_000_000L);
@@ -165,6 +168,35 @@ class FlashFaultsIT {
             assertThat(waiting.read().text()).isEqualTo("value");
         } finally {
             slow.countDown();
+        }
+    }
+
+    /** What is known of a key in another database is not taken for another key, while all that may be on flash is unknown. */
+    @Test
+    void movesBehindEachOtherLookForThemselves() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            fill(client, "key:", KEYS);
+        }
+        opened = hooked -> hooked.before(call -> {
+            if (call.equals("walk") && Thread.currentThread().getName().equals("varve-flash-keeper")) {
+                throw new StoreException(StoreException.Kind.FAILED, "no walk, for the test", null);
+            }
+        });
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.call("SELECT", "3");
+            client.call("SET", "second", "old of 3");
+            client.call("SELECT", "0");
+            client.call("SET", "first", "x");
+            client.call("SET", "second", "y");
+            fill(client, "more:", KEYS);
+            assertThat(client.infoLong("flash_complete")).isZero();
+            client.queue("MOVE", "first", "3");
+            client.queue("MOVE", "second", "3");
+            client.flush();
+            assertThat(client.read().integer()).isOne();
+            assertThat(client.read().integer()).isZero();
+            client.call("SELECT", "3");
+            assertThat(client.call("GET", "second").text()).isEqualTo("old of 3");
         }
     }
 

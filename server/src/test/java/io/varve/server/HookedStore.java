@@ -46,7 +46,24 @@ final class HookedStore implements FlashStore {
 
     @Override
     public KeyWalk walk() {
-        return store.walk();
+        KeyWalk walk = store.walk();
+        return new KeyWalk() {
+            @Override
+            public boolean next() {
+                hook.accept("walk");
+                return walk.next();
+            }
+
+            @Override
+            public byte[] key() {
+                return walk.key();
+            }
+
+            @Override
+            public void seek(byte[] from) {
+                walk.seek(from);
+            }
+        };
     }
 
     @Override

@@ -165,6 +165,9 @@ public final class CuckooFilter {
         if (slot < 0) {
             return false;
         }
+        // Another of the same fingerprint may just have come into the other bucket: who reads both meanwhile is told maybe.
+        moves.addAndGet(2);
+        VarHandle.storeStoreFence();
         write(bucket, with(word, slot, 0));
         return true;
     }

@@ -25,6 +25,10 @@ final class Carrier {
     /** What an item takes in memory beside its key and its value, at the most. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
     private static final int LEAST_KEY_BYTES = 256;
+    /** Records are brought back in parts of about so many bytes. */
+    private static final long PART_BYTES = 1 << 20;
+    /** How often room is made for an item for which there was some and is none any more. */
+    private static final int MOST_TRIES = 3;
 
     private final FlashTier tier;
     private final Lane lane;
@@ -35,7 +39,7 @@ final class Carrier {
     private MemorySegment keyBytes = Arena.ofAuto().allocate(LEAST_KEY_BYTES);
 
     /** An item that can go back to memory. Immutable. */
-    private record Found(Wanted wanted, Fallen item, Turn.@Nullable Removal removal) {}
+    private record Found(Looked looked, Fallen item, Turn.@Nullable Removal removal) {}
 
     Carrier(FlashTier tier, Lane lane, Cache cache) {
         this.tier = tier;
@@ -51,10 +55,29 @@ final class Carrier {
             if (work.isEnd()) {
                 return;
             }
-            if (work.asked().isEmpty()) {
-                writeDown(work.fallen());
-            } else {
-                bringBack(work.asked());
+            Holdings holdings = tier.holdings();
+            try {
+                if (work.asked().isEmpty()) {
+                    writeDown(work.fallen());
+                } else {
+                    bringBack(work.asked());
+                }
+            } catch (RuntimeException | Error failed) {
+                // What of it is where, nobody knows. The lane goes on.
+                tier.giveUp(holdings, failed);
+            } finally {
+                work.asked().forEach(this::tell);
+            }
+        }
+    }
+
+    private void tell(Looked looked) {
+        for (Lane.Asked asker : looked.askers()) {
+            counts.read(tier.nanoTime() - asker.sinceNanos());
+            try {
+                asker.fetch().known();
+            } catch (RuntimeException gone) {
+                LOG.log(System.Logger.Level.DEBUG, "Nobody waits for what was asked for any more", gone);
             }
         }
     }
@@ -64,18 +87,12 @@ final class Carrier {
     private void writeDown(List<Fallen> fallen) {
         Holdings holdings = tier.holdings();
         Turn turn = tier.newTurn();
-        try {
-            for (Fallen next : fallen) {
-                ItemRecord.seal(next.recordKey(), next.record());
-                turn.write(next);
-            }
-            tier.evictor().victims(fallen.size()).forEach(turn::evict);
-            turn.run();
-        } catch (RuntimeException | Error failed) {
-            // What of it is there, nobody knows.
-            tier.giveUp(holdings, failed);
-            return;
+        for (Fallen next : fallen) {
+            ItemRecord.seal(next.recordKey(), next.record());
+            turn.write(next);
         }
+        tier.evictor().victims(fallen.size()).forEach(turn::evict);
+        turn.run();
         for (Turn.Write write : turn.writes()) {
             Fallen next = write.fallen();
             long place = ItemKey.placeOf(next.recordKey());
@@ -104,87 +121,128 @@ final class Carrier {
 
     // --- up
 
+    /** In parts, so that no more than some of the records are on the heap at a time, and memory has room for each part. */
     private void bringBack(List<Looked> asked) {
         Holdings holdings = tier.holdings();
-        try {
-            session.now(tier.wallMillis());
-            Turn turn = tier.newTurn();
-            List<Found> found = new ArrayList<>();
-            List<Turn.Removal> useless = new ArrayList<>();
-            for (Looked looked : asked) {
-                look(looked, turn, found, useless);
+        session.now(tier.wallMillis());
+        int next = 0;
+        while (next < asked.size()) {
+            Part part = new Part(tier.newTurn());
+            while (next < asked.size() && part.bytes < PART_BYTES) {
+                look(asked.get(next), part, holdings);
+                next++;
             }
             // Though nothing may have been found: what somebody else took out is handed over before anybody is told that it is gone.
-            turn.run();
-            useless.forEach(removal -> uncount(holdings, removal));
-            for (Found next : found) {
-                bringBack(next, holdings);
+            part.turn.run();
+            part.absent.forEach(looked -> looked.outcome(Outcome.ABSENT));
+            for (Turn.Removal removal : part.useless) {
+                uncount(holdings, removal);
+                tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
             }
-        } catch (RuntimeException | Error failed) {
-            tier.giveUp(holdings, failed);
-        } finally {
-            for (Looked looked : asked) {
-                counts.read(tier.nanoTime() - looked.asked().sinceNanos());
-                looked.asked().fetch().known();
+            for (Found found : part.found) {
+                bringBack(found, holdings);
             }
         }
     }
 
-    private void look(Looked looked, Turn turn, List<Found> found, List<Turn.Removal> useless) {
-        Wanted wanted = looked.asked().wanted();
+    /** Some of the keys that are asked for. */
+    private static final class Part {
+        private final Turn turn;
+        private final List<Found> found = new ArrayList<>();
+        private final List<Looked> absent = new ArrayList<>();
+        /** Records that are past their time, or damaged. */
+        private final List<Turn.Removal> useless = new ArrayList<>();
+        /** Of the items found, as memory will hold them. */
+        private long bytes;
+
+        Part(Turn turn) {
+            this.turn = turn;
+        }
+    }
+
+    private void look(Looked looked, Part part, Holdings holdings) {
+        Wanted wanted = looked.wanted();
         Fallen fallen = looked.fallen();
         byte @Nullable [] record = fallen == null ? tier.store().get(wanted.recordKey()) : fallen.record();
         if (record == null) {
             counts.misses.increment();
-            turn.keepOut(wanted.recordKey());
+            part.absent.add(looked);
+            part.turn.keepOut(wanted.recordKey());
             return;
         }
         if (fallen == null && !ItemRecord.isWhole(wanted.recordKey(), record)) {
             counts.corrupt.increment();
             counts.misses.increment();
             LOG.log(System.Logger.Level.WARNING, "A record on flash is not as it was written: it counts as missing");
-            useless.add(turn.invalidate(wanted.recordKey()));
+            part.absent.add(looked);
+            part.useless.add(part.turn.invalidate(wanted.recordKey()));
             return;
         }
         long expireAt = ItemRecord.expireAtMillis(record);
         if (expireAt >= 0 && session.now() > expireAt) {
             counts.expired.increment();
             counts.misses.increment();
+            part.absent.add(looked);
             if (fallen == null) {
-                useless.add(turn.invalidate(wanted.recordKey()));
+                part.useless.add(part.turn.invalidate(wanted.recordKey()));
             } else {
-                tier.holdings().left(wanted.place(), wanted.epoch());
+                holdings.left(wanted.place(), wanted.epoch());
             }
             return;
         }
-        if (!cache.admit(record.length + wanted.recordKey().length + (long) ITEM_OVERHEAD_BYTES)) {
-            wanted.outcome(Outcome.NO_ROOM);
+        long bytes = record.length + wanted.recordKey().length + (long) ITEM_OVERHEAD_BYTES;
+        if (!cache.admit(part.bytes + bytes)) {
+            looked.outcome(Outcome.NO_ROOM);
             if (fallen != null) {
-                fallAgain(fallen, wanted);
+                fallAgain(fallen, wanted, holdings);
             }
             return;
         }
+        part.bytes += bytes;
         counts.hits.increment();
         if (fallen != null) {
-            found.add(new Found(wanted, fallen, null));
+            part.found.add(new Found(looked, fallen, null));
             return;
         }
         Fallen read = new Fallen(wanted.recordKey(), record);
         lane.carry(read);
-        found.add(new Found(wanted, read, turn.invalidate(wanted.recordKey())));
+        part.found.add(new Found(looked, read, part.turn.invalidate(wanted.recordKey())));
     }
 
-    /** What found no room in memory is below once more. */
-    private void fallAgain(Fallen fallen, Wanted wanted) {
-        if (!lane.fall(fallen)) {
-            tier.holdings().left(wanted.place(), wanted.epoch());
+    /** What found no room in memory is below once more, as it was counted all the time. */
+    private void fallAgain(Fallen fallen, Wanted wanted, Holdings holdings) {
+        if (lane.fall(fallen)) {
+            holdings.canBeFound(wanted.place());
+        } else {
+            holdings.left(wanted.place(), wanted.epoch());
             counts.shed.increment();
         }
     }
 
     /** The item is nowhere else any more. */
     private void bringBack(Found found, Holdings holdings) {
-        Wanted wanted = found.wanted();
+        for (int tries = 1; tries <= MOST_TRIES; tries++) {
+            if (isBack(found, holdings)) {
+                // Without the shard's lock: somebody may hold the policy's while he searches the store.
+                tier.evictor().hit(found.looked().wanted().place());
+                return;
+            }
+            if (!cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
+                break;
+            }
+        }
+        found.looked().outcome(Outcome.NO_ROOM);
+        Turn.Removal removal = found.removal();
+        if (removal == null || removal.uncounts()) {
+            fallAgain(found.item(), found.looked().wanted(), holdings);
+        } else {
+            counts.shed.increment();
+        }
+    }
+
+    /** @return false if others were faster where there was room */
+    private boolean isBack(Found found, Holdings holdings) {
+        Wanted wanted = found.looked().wanted();
         byte[] recordKey = wanted.recordKey();
         int length = ItemKey.lengthOf(recordKey);
         if (keyBytes.byteSize() < length) {
@@ -192,31 +250,22 @@ final class Carrier {
         }
         Memory.copy(ItemKey.keyOf(recordKey), 0, keyBytes.address(), length);
         session.bind(key, wanted.database(), keyBytes.address(), length);
-        boolean back = false;
         session.lock(key);
         try {
             if (bound(wanted)) {
-                restore(found.item().record(), wanted);
-                back = true;
+                restore(found.item().record());
             }
+            found.looked().outcome(Outcome.BROUGHT);
             if (found.removal() == null) {
                 holdings.left(wanted.place(), wanted.epoch());
             } else {
                 uncount(holdings, found.removal());
             }
+            return true;
         } catch (CacheFullException full) {
-            // Others were faster where there was room. It may go: a cache has lost an item that it had no room for.
-            wanted.outcome(Outcome.NO_ROOM);
-            if (found.removal() == null || found.removal().uncounts()) {
-                holdings.left(wanted.place(), wanted.epoch());
-            }
-            counts.shed.increment();
+            return false;
         } finally {
             session.unlock(key);
-        }
-        if (back) {
-            // Without the shard's lock: somebody may hold the policy's while he searches the store.
-            tier.evictor().hit(wanted.place());
         }
     }
 
@@ -232,7 +281,7 @@ final class Carrier {
         return false;
     }
 
-    private void restore(byte[] record, Wanted wanted) {
+    private void restore(byte[] record) {
         int length = ItemRecord.valueLength(record);
         long expireAt = ItemRecord.expireAtMillis(record);
         if (session.restore(key, ItemType.ofCode(ItemRecord.type(record)), ItemRecord.encoding(record), record,
@@ -240,6 +289,5 @@ final class Carrier {
             counts.promotions.increment();
             counts.bytesRead.add(length);
         }
-        wanted.outcome(Outcome.BROUGHT);
     }
 }

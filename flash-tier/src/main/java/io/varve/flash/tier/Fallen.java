@@ -3,6 +3,7 @@ package io.varve.flash.tier;
 import java.util.Arrays;
 
 import io.varve.flash.record.ItemKey;
+import io.varve.flash.record.ItemRecord;
 
 /**
  * An item between memory and flash: the bytes of its key and of its record. Immutable, but that the record's checksum is written
@@ -23,6 +24,11 @@ final class Fallen {
 
     byte[] record() {
         return record;
+    }
+
+    /** The same without its value, for who only wants to know that it is. */
+    Fallen withoutValue() {
+        return new Fallen(recordKey, Arrays.copyOf(record, ItemRecord.VALUE_OFFSET));
     }
 
     int bytes() {

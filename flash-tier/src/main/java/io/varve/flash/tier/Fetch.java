@@ -18,7 +18,9 @@ public final class Fetch {
         /** It was not on flash at some moment after it was asked for, or is not any more: none of it can come back. */
         ABSENT,
         /** It is on flash, and memory has no room for it. */
-        NO_ROOM
+        NO_ROOM,
+        /** Flash failed. What was on it is given up, so the database is in another epoch now, or will be. */
+        UNKNOWN
     }
 
     /** One key. Its outcome is written by the thread that finds it out, and read after all are known. */
@@ -27,7 +29,7 @@ public final class Fetch {
         private final long epoch;
         private final long place;
         private final byte[] recordKey;
-        private Outcome outcome = Outcome.ABSENT;
+        private Outcome outcome = Outcome.UNKNOWN;
 
         Wanted(int database, long epoch, long place, byte[] recordKey) {
             this.database = database;

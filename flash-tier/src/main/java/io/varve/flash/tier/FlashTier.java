@@ -2,12 +2,14 @@ package io.varve.flash.tier;
 
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.ref.Cleaner;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -40,6 +42,7 @@ import io.varve.memory.offheap.Memory;
  */
 public final class FlashTier implements LowerTier, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
+    private static final Cleaner CLEANER = Cleaner.create();
     /** A longer key never falls. */
     public static final int MOST_KEY_BYTES = 16 << 10;
     /** After a write was refused, nothing is taken for so long. */
@@ -63,8 +66,12 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private final Sweep sweep;
     private final Window window;
     private final long policyRamBytes;
+    private final long capacity;
     private volatile Holdings holdings;
     private volatile boolean failing;
+    /** Whether the state file says something that is not so any more. The keeper's own. */
+    private boolean unsaved;
+    private volatile boolean ended;
     private volatile long refusedNanos;
     /** What the files were when the keeper looked last: who asks does not wait for them. */
     private volatile long fileBytes;
@@ -76,7 +83,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         this.settings = settings;
         store = files.store();
         handover = settings.sync() ? Handover.TO_DEVICE : Handover.TO_SYSTEM;
-        long policyCapacity = settings.maxItems() + (long) settings.threads() * Lane.MOST_AT_ONCE;
+        // There may be more on flash than there may be from now on.
+        capacity = Math.max(settings.maxItems(), store.count());
+        long policyCapacity = capacity + (long) settings.threads() * Lane.MOST_AT_ONCE;
         evictor = new Evictor(store, settings.policy().create(arena, policyCapacity, new SplittableRandom()), settings);
         admission = settings.admission().create(arena, settings.maxItems(), settings.probability());
         policyRamBytes = evictor.ramBytes();
@@ -90,7 +99,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         keeper = one;
         walker = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
         window = new Window(store, lanes);
-        sweep = new Sweep(store, cache, evictor, keeper, this::holdings);
+        sweep = new Sweep(store, cache, evictor, keeper, this::holdings, this::newTurn);
         refusedNanos = nanoTime() - REFUSAL_NANOS;
     }
 
@@ -143,6 +152,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
             counts.shed.increment();
             return false;
         }
+        current.canBeFound(place);
         return true;
     }
 
@@ -237,6 +247,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
             CompletableFuture.runAsync(() -> giveUpNow(seen, because), keeper).join();
         } catch (RejectedExecutionException closing) {
             LOG.log(System.Logger.Level.WARNING, "Flash failed while it was being closed", because);
+        } catch (CompletionException failed) {
+            LOG.log(System.Logger.Level.ERROR, "Flash could not be given up", failed);
         }
     }
 
@@ -248,30 +260,39 @@ public final class FlashTier implements LowerTier, AutoCloseable {
                 "Flash cannot be relied on: all that is there is given up, and the cache goes on in memory", because);
         refuse();
         Epochs renewed = renewed(cache.epochs());
-        saveOrForget(renewed);
+        unsaved = !saveOrForget(renewed);
         Holdings fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
         cache.renewEpochs(() -> holdings = fresh);
         counts.givenUp.increment();
+        sweep.nothingIsUnknown();
         sweep.begin();
     }
 
     /** Its memory goes with it: one that is given up is followed by another. */
     private Holdings newHoldings(long firstEpoch, boolean complete) {
-        return new Holdings(Arena.ofAuto(), settings.maxItems(), firstEpoch, complete);
+        Arena own = Arena.ofShared();
+        Holdings made = new Holdings(own, capacity, firstEpoch, complete);
+        Cleaner.Cleanable freed = CLEANER.register(made, own::close);
+        LOG.log(System.Logger.Level.TRACE, "Will be freed: {0}", freed);
+        return made;
     }
 
-    private void saveOrForget(Epochs epochs) {
+    /** @return whether no start can take what is on flash for what counts */
+    private boolean saveOrForget(Epochs epochs) {
         try {
             files.save(epochs, false);
+            return true;
         } catch (UncheckedIOException refused) {
             LOG.log(System.Logger.Level.WARNING, "The state file is taken away instead", refused);
-            try {
-                files.forget();
-            } catch (UncheckedIOException failed) {
-                LOG.log(System.Logger.Level.ERROR,
-                        "If the process is killed now, old values may be there after the next start: take the directory away",
-                        failed);
-            }
+        }
+        try {
+            files.forget();
+            return true;
+        } catch (UncheckedIOException failed) {
+            LOG.log(System.Logger.Level.ERROR,
+                    "Until this can be written, a process that is killed may find old values after its next start",
+                    failed);
+            return false;
         }
     }
 
@@ -288,6 +309,10 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private void watch() {
         if (files.freeBytes() < settings.leastFreeBytes()) {
             refuse();
+        }
+        if (unsaved) {
+            refuse();
+            unsaved = !saveOrForget(cache.epochs());
         }
         try {
             fileBytes = files.fileBytes();
@@ -405,17 +430,18 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         for (Lane lane : lanes) {
             lane.close();
         }
-        boolean ended = true;
+        boolean all = true;
         for (Thread thread : threads) {
-            ended &= ends(thread);
+            all &= ends(thread);
         }
         walker.shutdown();
-        ended &= ends(walker);
-        keeper.shutdownNow();
-        ended &= ends(keeper);
+        all &= ends(walker);
+        keeper.shutdown();
+        all &= ends(keeper);
+        ended = all;
         try {
             store.handOver(Handover.TO_DEVICE);
-            files.save(cache.epochs(), ended && !failing);
+            files.save(cache.epochs(), all && !failing);
         } catch (io.varve.flash.store.StoreException | UncheckedIOException failed) {
             LOG.log(System.Logger.Level.WARNING, "The end of the flash tier could not be written down", failed);
         } finally {
@@ -423,13 +449,18 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         }
     }
 
+    /** After {@link #close}: whether none of its threads uses the cache any more. */
+    public boolean hasEnded() {
+        return ended;
+    }
+
     private static boolean ends(Thread thread) {
         boolean interrupted = false;
-        boolean ended = false;
+        boolean gone = false;
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
-        while (!ended && deadline - System.nanoTime() > 0) {
+        while (!gone && deadline - System.nanoTime() > 0) {
             try {
-                ended = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+                gone = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
             } catch (InterruptedException again) {
                 interrupted = true;
             }
@@ -437,7 +468,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return ended;
+        return gone;
     }
 
     private static boolean ends(ExecutorService executor) {

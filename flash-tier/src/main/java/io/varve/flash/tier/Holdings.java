@@ -83,6 +83,10 @@ final class Holdings {
             recent.add(identity);
         }
         add(identity, epoch);
+    }
+
+    /** Who was told that the key was absent is to ask again: it can be found now. */
+    void canBeFound(long place) {
         falls.incrementAndGet(counter(place));
     }
 
@@ -98,9 +102,14 @@ final class Holdings {
         }
         members.remove(ItemKey.identity(place, epoch));
         AtomicLong count = counts.get(epoch);
-        if (count != null && count.decrementAndGet() == 0) {
-            counts.computeIfPresent(epoch, (_, left) -> left.get() == 0 ? null : left);
+        if (count != null) {
+            count.decrementAndGet();
         }
+    }
+
+    /** Nothing is left of other epochs before this one than the living. */
+    void forgetEpochs(Set<Long> living, long firstUnused) {
+        counts.keySet().removeIf(epoch -> epoch < firstUnused && !living.contains(epoch));
     }
 
     /** How many items there are. */

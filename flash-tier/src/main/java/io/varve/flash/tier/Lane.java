@@ -31,14 +31,25 @@ final class Lane {
     private final long mostBytes;
     /** What the lane's thread has in its hands: neither here nor in the store nor in memory, or in two of them. */
     private final List<Fallen> carried = new ArrayList<>();
+    /** What was carried since somebody looks. */
+    private final List<Fallen> arrived = new ArrayList<>();
+    private int looks;
     private long fallingBytes;
     private boolean closing;
 
     /** A key that is asked for. */
     record Asked(Fetch fetch, Wanted wanted, long sinceNanos) {}
 
-    /** One of them, and what had fallen of it. Immutable. */
-    record Looked(Asked asked, @Nullable Fallen fallen) {}
+    /** A key, all who asked for it, and what had fallen of it. Immutable, but for the list while it is made. */
+    record Looked(List<Asked> askers, @Nullable Fallen fallen) {
+        Wanted wanted() {
+            return askers.getFirst().wanted();
+        }
+
+        void outcome(Fetch.Outcome found) {
+            askers.forEach(asker -> asker.wanted().outcome(found));
+        }
+    }
 
     /** What is to be done next: one of the two lists is empty; both are at the end. Immutable. */
     record Work(List<Looked> asked, List<Fallen> fallen) {
@@ -93,19 +104,26 @@ final class Lane {
     Work take() {
         lock.lock();
         try {
-            carried.clear();
+            putDown();
             while (asked.isEmpty() && falling.isEmpty() && !closing) {
                 work.awaitUninterruptibly();
             }
-            List<Looked> looked = new ArrayList<>();
-            while (!asked.isEmpty() && looked.size() < MOST_AT_ONCE) {
+            // Each key once, however many ask for it: it comes back once.
+            Map<Name, Looked> looked = new LinkedHashMap<>();
+            for (int taken = 0; !asked.isEmpty() && taken < MOST_AT_ONCE; taken++) {
                 Asked next = asked.remove();
-                Fallen fallen = falling.remove(new Name(next.wanted().recordKey()));
-                fallingBytes -= fallen == null ? 0 : fallen.bytes();
-                looked.add(new Looked(next, fallen));
+                Name name = new Name(next.wanted().recordKey());
+                Looked known = looked.get(name);
+                if (known != null) {
+                    known.askers().add(next);
+                    continue;
+                }
+                Fallen fallen = falling.remove(name);
                 if (fallen != null) {
+                    fallingBytes -= fallen.bytes();
                     carried.add(fallen);
                 }
+                looked.put(name, new Looked(new ArrayList<>(List.of(next)), fallen));
             }
             List<Fallen> fallen = new ArrayList<>();
             Iterator<Fallen> eldest = falling.values().iterator();
@@ -116,7 +134,38 @@ final class Lane {
                 eldest.remove();
             }
             carried.addAll(fallen);
-            return new Work(looked, fallen);
+            return new Work(List.copyOf(looked.values()), fallen);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What was carried has arrived. Who looks at what is moving is to see it all the same, its value apart. */
+    private void putDown() {
+        if (looks > 0) {
+            carried.forEach(item -> arrived.add(item.withoutValue()));
+        }
+        carried.clear();
+    }
+
+    /** Somebody begins to look at what is moving... */
+    void beginLook() {
+        lock.lock();
+        try {
+            looks++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** ... and has seen enough. */
+    void endLook() {
+        lock.lock();
+        try {
+            looks--;
+            if (looks == 0) {
+                arrived.clear();
+            }
         } finally {
             lock.unlock();
         }
@@ -138,6 +187,7 @@ final class Lane {
         try {
             all.addAll(falling.values());
             all.addAll(carried);
+            all.addAll(arrived);
         } finally {
             lock.unlock();
         }

@@ -1,6 +1,7 @@
 package io.varve.flash.tier;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -12,7 +13,6 @@ import java.util.function.Supplier;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
 import io.varve.flash.store.KeyWalk;
 import io.varve.memory.Cache;
 import io.varve.memory.Epochs;
@@ -29,25 +29,29 @@ final class Sweep {
     private static final long PAUSE_MILLIS = 1;
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 1000;
 
-    private final FlashStore store;
+    private static final byte[] BEGINNING = {};
+
     private final Cache cache;
     private final Evictor evictor;
     private final ScheduledExecutorService keeper;
     private final Supplier<Holdings> holdings;
+    private final Supplier<Turn> turns;
+    private final KeyWalk walk;
     private final List<Runnable> waiting = new ArrayList<>();
     private boolean running;
     private boolean again;
-    private KeyWalk walk;
+    /** Where the next slice begins. */
+    private byte[] from = BEGINNING;
     private Set<Long> living = Set.of();
     private long firstUnused;
 
-    Sweep(FlashStore store, Cache cache, Evictor evictor, ScheduledExecutorService keeper,
-            Supplier<Holdings> holdings) {
-        this.store = store;
+    Sweep(FlashStore store, Cache cache, Evictor evictor, ScheduledExecutorService keeper, Supplier<Holdings> holdings,
+            Supplier<Turn> turns) {
         this.cache = cache;
         this.evictor = evictor;
         this.keeper = keeper;
         this.holdings = holdings;
+        this.turns = turns;
         walk = store.walk();
     }
 
@@ -72,7 +76,7 @@ final class Sweep {
         }
         running = true;
         again = false;
-        walk = store.walk();
+        from = BEGINNING;
         Epochs epochs = cache.epochs();
         living = new HashSet<>(epochs.ofDatabases());
         firstUnused = epochs.next();
@@ -90,51 +94,89 @@ final class Sweep {
                 return;
             }
             running = false;
+            holdings.get().forgetEpochs(living, firstUnused);
             if (again) {
                 start();
             }
-        } catch (RuntimeException failed) {
+        } catch (RuntimeException | Error failed) {
             LOG.log(System.Logger.Level.WARNING, "The walk over the flash tier's keys is interrupted", failed);
             submit(this::step, PAUSE_AFTER_FAILURE_MILLIS);
         }
     }
 
-    /** @return whether there is more */
+    /**
+     * One hold of the walk's lock. What is met is counted, and what is taken out no longer counted, when nothing can fail any more:
+     * a slice that failed is done again from its beginning.
+     *
+     * @return whether there is more
+     */
     private boolean slice() {
         Holdings current = holdings.get();
         boolean telling = !current.isComplete();
+        List<byte[]> fresh = new ArrayList<>();
+        boolean more;
         if (telling) {
             current.lockWalk();
         }
         try {
-            for (int i = 0; i < KEYS_AT_ONCE; i++) {
-                if (!walk.next()) {
-                    if (telling) {
-                        complete(current);
-                    }
-                    return false;
-                }
-                visit(walk.key(), current, telling);
+            more = slice(current, telling, fresh);
+            if (telling && !more) {
+                complete(current);
             }
-            return true;
         } finally {
             if (telling) {
                 current.unlockWalk();
             }
         }
+        for (byte[] recordKey : fresh) {
+            evictor.inserted(ItemKey.placeOf(recordKey));
+        }
+        return more;
     }
 
-    private void visit(byte[] recordKey, Holdings current, boolean telling) {
-        if (!ItemKey.isKey(recordKey)) {
-            store.delete(recordKey, Handover.BUFFERED);
-        } else if (!living.contains(ItemKey.epochOf(recordKey)) && ItemKey.epochOf(recordKey) < firstUnused) {
-            boolean counted = current.isCounted(recordKey);
-            if (store.delete(recordKey, Handover.BUFFERED) && counted) {
-                current.left(ItemKey.placeOf(recordKey), ItemKey.epochOf(recordKey));
-                evictor.removed(ItemKey.placeOf(recordKey));
+    private boolean slice(Holdings current, boolean telling, List<byte[]> fresh) {
+        // What the walk read ahead before may be gone.
+        walk.seek(from);
+        Turn turn = turns.get();
+        List<byte[]> met = new ArrayList<>();
+        List<Turn.Removal> dead = new ArrayList<>();
+        boolean more = true;
+        byte[] last = from;
+        for (int i = 0; i < KEYS_AT_ONCE && more; i++) {
+            more = walk.next();
+            if (more) {
+                last = walk.key();
+                sort(last, turn, met, dead);
             }
-        } else if (telling && current.met(recordKey)) {
-            evictor.inserted(ItemKey.placeOf(recordKey));
+        }
+        if (!dead.isEmpty() || met.isEmpty()) {
+            turn.run();
+        }
+        for (Turn.Removal removal : dead) {
+            if (removal.uncounts()) {
+                current.left(ItemKey.placeOf(removal.recordKey()), ItemKey.epochOf(removal.recordKey()));
+            }
+            if (removal.done()) {
+                evictor.removed(ItemKey.placeOf(removal.recordKey()));
+            }
+        }
+        for (byte[] recordKey : met) {
+            if (telling && current.met(recordKey)) {
+                fresh.add(recordKey);
+            }
+        }
+        // Right behind the last key.
+        from = more ? Arrays.copyOf(last, last.length + 1) : BEGINNING;
+        return more;
+    }
+
+    private void sort(byte[] recordKey, Turn turn, List<byte[]> met, List<Turn.Removal> dead) {
+        if (!ItemKey.isKey(recordKey)) {
+            turn.discard(recordKey);
+        } else if (!living.contains(ItemKey.epochOf(recordKey)) && ItemKey.epochOf(recordKey) < firstUnused) {
+            dead.add(turn.evict(recordKey));
+        } else {
+            met.add(recordKey);
         }
     }
 
@@ -142,6 +184,16 @@ final class Sweep {
         List<Runnable> told;
         synchronized (waiting) {
             current.completed();
+            told = new ArrayList<>(waiting);
+            waiting.clear();
+        }
+        told.forEach(Runnable::run);
+    }
+
+    /** The holdings were replaced by such that know everything: who waits for the walk need not. */
+    void nothingIsUnknown() {
+        List<Runnable> told;
+        synchronized (waiting) {
             told = new ArrayList<>(waiting);
             waiting.clear();
         }

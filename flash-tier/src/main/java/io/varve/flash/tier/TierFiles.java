@@ -27,20 +27,20 @@ import io.varve.memory.Epochs;
  * and the epochs of the databases. Guarded by itself.
  *
  * <pre>
- *   state     one line each: format, seed, epochs, next, clean, boot, checksum
+ *   state     one line each: format, seed, epochs, next, clean, sync, boot, checksum
  *   items/    the store's files
  * </pre>
  *
  * <p>What the store holds counts after a clean end, and after the process was killed: then the system had what was handed over.
  * After the system itself went down without writing all of it, old values may be there again, so everything is of an epoch that
- * has ended, unless what was invalidated has always been on the device first ({@code sync}).
+ * has ended, unless what was invalidated has always been on the device first ({@code sync}, in that life and not only in this one).
  */
 public final class TierFiles implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(TierFiles.class.getName());
     private static final String STATE = "state";
     private static final String ITEMS = "items";
     private static final String FORMAT = "1";
-    private static final int FIELDS = 6;
+    private static final int FIELDS = 7;
     /** Which start of the system this is, where it tells. */
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
     /** As many epochs may be used before the file says so. */
@@ -52,9 +52,11 @@ public final class TierFiles implements AutoCloseable {
     private final String boot;
     private final long seed;
     private final Epochs resumed;
+    /** Whether all that was ever acknowledged and counts is on the device. */
+    private final boolean synced;
 
     /** What the file says. Immutable. */
-    private record State(long seed, Epochs epochs, boolean clean, String boot) {}
+    private record State(long seed, Epochs epochs, boolean clean, boolean sync, String boot) {}
 
     private TierFiles(Path directory, FlashStore store, int databases, boolean sync, String boot, long wallMillis) {
         this.directory = directory;
@@ -63,12 +65,14 @@ public final class TierFiles implements AutoCloseable {
         Optional<State> read = read();
         seed = read.map(State::seed).orElseGet(() -> new SecureRandom().nextLong());
         boolean counts = read.isPresent()
-                && (read.get().clean() || sync || !boot.isEmpty() && boot.equals(read.get().boot()));
+                && (read.get().clean() || read.get().sync() || !boot.isEmpty() && boot.equals(read.get().boot()));
         if (store.count() > 0 && !counts) {
             LOG.log(System.Logger.Level.WARNING,
                     "{0}: the system went down before all was written; the flash tier starts empty", directory);
         }
         resumed = epochs(read.map(State::epochs), counts, databases, wallMillis);
+        // What another life left with the system alone does not get to the device by being asked for now.
+        synced = sync && (!counts || read.get().clean() || read.get().sync());
         save(resumed, false);
     }
 
@@ -149,7 +153,7 @@ public final class TierFiles implements AutoCloseable {
     synchronized void save(Epochs epochs, boolean clean) {
         List<String> lines = new ArrayList<>(List.of(FORMAT, Long.toString(seed),
                 String.join(",", epochs.ofDatabases().stream().map(String::valueOf).toList()),
-                Long.toString(epochs.next() + EPOCHS_AHEAD), Boolean.toString(clean), boot));
+                Long.toString(epochs.next() + EPOCHS_AHEAD), Boolean.toString(clean), Boolean.toString(synced), boot));
         lines.add(Long.toString(checksum(lines)));
         Path fresh = directory.resolve(STATE + ".new");
         try {
@@ -199,7 +203,7 @@ public final class TierFiles implements AutoCloseable {
             }
             List<Long> epochs = Arrays.stream(lines.get(2).split(",", -1)).map(Long::parseLong).toList();
             return Optional.of(new State(Long.parseLong(lines.get(1)), new Epochs(epochs, Long.parseLong(lines.get(3))),
-                    Boolean.parseBoolean(lines.get(4)), lines.get(5)));
+                    Boolean.parseBoolean(lines.get(4)), Boolean.parseBoolean(lines.get(5)), lines.get(6)));
         } catch (IOException | IllegalArgumentException failed) {
             LOG.log(System.Logger.Level.WARNING, "{0} cannot be read; the flash tier starts empty: {1}", file,
                     Objects.toString(failed.getMessage()));

@@ -22,11 +22,13 @@ final class Turn {
     private final Handover handover;
     private final List<Removal> removals = new ArrayList<>();
     private final List<Write> writes = new ArrayList<>();
-    /** Keys of writes that failed. */
+    /** Keys that were never counted: those of writes that failed, and what is none. */
     private final List<byte[]> doubtful = new ArrayList<>();
     /** Keys that were not found. */
     private final List<byte[]> absent = new ArrayList<>();
     private long filesOf;
+    /** Whether it is not the first time that all is done. */
+    private boolean again;
 
     /** A key that is taken out. */
     static final class Removal {
@@ -94,8 +96,15 @@ final class Turn {
     }
 
     /** Takes a key out if that can be done: it may stay as well. */
-    void evict(byte[] recordKey) {
-        removals.add(new Removal(recordKey, false));
+    Removal evict(byte[] recordKey) {
+        Removal removal = new Removal(recordKey, false);
+        removals.add(removal);
+        return removal;
+    }
+
+    /** Takes out what is no item's key. */
+    void discard(byte[] recordKey) {
+        doubtful.add(recordKey);
     }
 
     void write(Fallen fallen) {
@@ -118,11 +127,14 @@ final class Turn {
     void run() {
         for (int tries = 1; tries <= MOST_TRIES; tries++) {
             long before = filesOf;
+            again = tries > 1;
+            // What was done before may have been lost, or not: who does not know does not say that it was he.
+            removals.forEach(removal -> removal.done = false);
             try {
                 writes.forEach(this::write);
                 removals.forEach(this::remove);
                 doubtful.forEach(this::drop);
-                if (tries > 1) {
+                if (again) {
                     absent.forEach(this::drop);
                 }
                 store.handOver(handover);
@@ -154,8 +166,8 @@ final class Turn {
             store.put(write.fallen.recordKey(), write.fallen.record(), Handover.BUFFERED);
         } catch (StoreException failed) {
             write.refused = true;
-            if (failed.kind() != StoreException.Kind.FULL) {
-                // It may be there all the same.
+            if (failed.kind() != StoreException.Kind.FULL || again || store.reopened() != filesOf) {
+                // It may be there all the same, be it from the time before.
                 doubtful.add(write.fallen.recordKey());
             }
         }

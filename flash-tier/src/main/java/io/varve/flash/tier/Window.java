@@ -33,6 +33,19 @@ final class Window {
      * @param to 0 for the end of the group
      */
     void show(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
+        for (Lane lane : lanes) {
+            lane.beginLook();
+        }
+        try {
+            showAll(epoch, group, from, to, wallMillis, visitor);
+        } finally {
+            for (Lane lane : lanes) {
+                lane.endLook();
+            }
+        }
+    }
+
+    private void showAll(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
         showMoving(epoch, group, from, to, wallMillis, visitor);
         walk.seek(ItemKey.firstOf(group, from));
         while (walk.next()) {

@@ -6,6 +6,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.varve.flash.policy.Policies;
@@ -158,6 +161,104 @@ class FlashTierTest {
         }
     }
 
+    /** What comes back is brought once, however many ask for it at a time: it may be gone from memory before the second. */
+    @Test
+    void whoAsksTogetherGetsItOnce() throws InterruptedException {
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch slow = new CountDownLatch(1);
+        try (TierFixture fixture = open(AMPLE.withThreads(1))) {
+            fixture.set(0, "key", "value");
+            fixture.set(0, "another", "value");
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            device.refuse(call -> {
+                reached.countDown();
+                return call.equals("get") && !isOver(slow);
+            });
+            CompletableFuture<List<Fetch.Outcome>> first = fixture.ask(0, "another", 1);
+            assertThat(reached.await(1, TimeUnit.MINUTES)).isTrue();
+            CompletableFuture<List<Fetch.Outcome>> second = fixture.ask(0, "key", 20);
+            slow.countDown();
+            assertThat(TierFixture.join(first)).containsExactly(Fetch.Outcome.BROUGHT);
+            assertThat(TierFixture.join(second)).hasSize(20).containsOnly(Fetch.Outcome.BROUGHT);
+            assertThat(fixture.tier.stats().hits()).as("another, and key once").isEqualTo(2);
+            assertThat(fixture.tier.stats().promotions()).isEqualTo(2);
+            assertThat(fixture.get(0, "key")).isEqualTo("value");
+        } finally {
+            slow.countDown();
+        }
+    }
+
+    private static boolean isOver(CountDownLatch latch) {
+        try {
+            return latch.await(1, TimeUnit.MINUTES);
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+
+    /** Another life's limit was higher: all of it is known, and goes by and by. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tbf", "clock", "lru", "s3-fifo"})
+    void aLowerLimitIsReached(String policy) {
+        try (TierFixture fixture = open(AMPLE)) {
+            for (int i = 0; i < 3000; i++) {
+                fixture.set(0, name(i), "value " + i);
+            }
+            fixture.pushDown(2, "other ");
+        }
+        assertThat(device.count()).isGreaterThan(3000);
+        try (TierFixture fixture = open(FlashTierSettings.of(500).withPolicy(Policies.of(policy)))) {
+            assertThat(fixture.size(0)).as("known").isEqualTo(3000);
+            for (int i = 0; i < 6; i++) {
+                fixture.pushDown(2, "round " + i + " ");
+                fixture.settle();
+            }
+            assertThat(device.count()).isLessThanOrEqualTo(500 + 64);
+            for (int i = 0; i < 3000; i++) {
+                assertThat(fixture.get(0, name(i))).isIn("value " + i, null);
+            }
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+        }
+    }
+
+    /** Who waits for the walk after a start does not wait for ever if all is given up meanwhile. */
+    @Test
+    void whatIsGivenUpNeedsNoWalk() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.set(0, "key", "value");
+            fixture.pushDown(2, "other ");
+        }
+        device.refuse(call -> call.equals("walk") || call.equals("get"));
+        try (TierFixture fixture = open(AMPLE)) {
+            assertThat(fixture.get(0, "key")).isNull();
+            assertThat(fixture.tier.stats().givenUp()).isOne();
+            assertThat(fixture.size(0)).isZero();
+            device.refuse(_ -> false);
+        }
+    }
+
+    /** What one life left with the system, another cannot make be on the device. */
+    @Test
+    void syncCountsFromTheLifeThatBeganWithIt() {
+        MortalStore store = new MortalStore(device);
+        TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, "boot 1");
+        fixture.set(0, "key", "value");
+        fixture.pushDown(2, "other ");
+        fixture.settle();
+        store.kill();
+        MortalStore synced = new MortalStore(device);
+        TierFixture second = new TierFixture(directory, _ -> synced, AMPLE.withSync(true), "boot 1");
+        assertThat(TierFixture.join(second.ask(0, "key", 1))).containsExactly(Fetch.Outcome.BROUGHT);
+        second.pushDown(2, "more ");
+        second.settle();
+        synced.kill();
+        try (TierFixture third = new TierFixture(directory, _ -> device, AMPLE.withSync(true), "boot 2")) {
+            assertThat(third.get(0, "key")).isNull();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void afterThePowerWentItStartsEmptyUnlessAllWasOnTheDevice(boolean sync) {
@@ -292,13 +393,17 @@ class FlashTierTest {
         Map<String, String> model = new HashMap<>();
         FlashStore losing = new LosingStore(device, new SplittableRandom(3));
         try (TierFixture fixture = new TierFixture(directory, _ -> losing, AMPLE)) {
-            for (int step = 0; step < 20_000; step++) {
+            for (int step = 0; step < 30_000; step++) {
                 String name = name(random.nextInt(KEYS / 2));
                 if (random.nextBoolean()) {
-                    model.put(name, value(step));
+                    model.put(name, value(step) + "w".repeat(600));
                     fixture.set(0, name, model.get(name));
                 } else {
                     assertThat(fixture.get(0, name)).as("step %d", step).isEqualTo(model.get(name));
+                }
+                if (random.nextInt(6000) == 0) {
+                    TierFixture.join(fixture.tier.flush(0));
+                    model.clear();
                 }
             }
             assertThat(device.reopened()).isPositive();

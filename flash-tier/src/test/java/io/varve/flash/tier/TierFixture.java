@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.varve.flash.store.FlashStore;
 import io.varve.memory.Cache;
@@ -51,10 +52,27 @@ final class TierFixture implements AutoCloseable {
         TierFiles files = TierFiles.open(directory, opener, DATABASES, settings.sync(), System.currentTimeMillis(),
                 boot);
         cache = Cache.open(CacheConfig.defaults(MEMORY_BYTES).withDatabases(DATABASES).withShards(SHARDS)
-                .withSegmentSizeBytes(SEGMENT_BYTES).withHashSeed(files.hashSeed())
+                .withSegmentSizeBytes(SEGMENT_BYTES).withHeads(1).withHashSeed(files.hashSeed())
                 .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
         tier = FlashTier.start(files, cache, settings);
         session = cache.newSession();
+    }
+
+    /** Asks for a key as often as it is told, all at once, and tells what became of it. */
+    CompletableFuture<List<Fetch.Outcome>> ask(int database, String name, int times) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        CompletableFuture<Boolean> known = new CompletableFuture<>();
+        Fetch fetch = new Fetch(() -> known.complete(true));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(Math.max(1, bytes.length));
+            Memory.copy(bytes, 0, memory.address(), bytes.length);
+            session.bind(key, database, memory.address(), bytes.length);
+            for (int i = 0; i < times; i++) {
+                fetch.add(database, session.epoch(database), key.hash(), bytes);
+            }
+        }
+        tier.fetch(fetch);
+        return known.thenApply(_ -> IntStream.range(0, times).mapToObj(fetch::outcome).toList());
     }
 
     /** Runs something under the key's lock, once what is below is in memory. */

@@ -18,7 +18,8 @@ public final class Batch implements RequestSink {
     static final int KEY_ELSEWHERE = -1;
     /** Commands executed before other connections have their turn. */
     public static final int MAX_COMMANDS = 128;
-    private static final int INITIAL_ARGUMENTS = 512;
+    /** Few: a batch that waits for flash waits with its connection, of which there may be ten thousand. */
+    private static final int INITIAL_ARGUMENTS = 64;
     /** What a giant command made grow beyond this is given back after it. */
     private static final int MAX_KEPT = 16 << 10;
     /** A key on the heap: the object, the reference to it, and its argument's number. */
@@ -69,7 +70,7 @@ public final class Batch implements RequestSink {
         argumentTotal = 0;
         keyTotal = 0;
         forgetFetches();
-        fetching = null;
+        dropFetching();
         if (addresses.length > MAX_KEPT) {
             addresses = new long[INITIAL_ARGUMENTS];
             lengths = new int[INITIAL_ARGUMENTS];
@@ -222,9 +223,20 @@ public final class Batch implements RequestSink {
         return fetches;
     }
 
-    /** The command that keys were fetched for has run. */
-    void ranFetched() {
+    /** The command that is next has been answered: what was found out about a key of its own elsewhere is another's no more. */
+    void endFetches() {
         fetches = 0;
+        dropFetching();
+        if (absent.length > 0) {
+            absent[KEY_ELSEWHERE + 1] = false;
+        }
+    }
+
+    private void dropFetching() {
+        if (fetching != null) {
+            fetching.release();
+            fetching = null;
+        }
     }
 
     /** A key was not on flash, in this epoch, after so many falls. */

@@ -6,6 +6,7 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.ArgumentMemory;
 
 /**
  * What has to be done about the tier below memory before a command runs: keys that may be there are fetched, and then the command
@@ -21,16 +22,19 @@ final class Below {
      */
     private static final int MOST_FETCHES = 32;
     /** What is fetched at once: keys, and bytes of them, be they of one command or of those behind it too. */
-    private static final int MOST_KEYS = 1024;
-    private static final int MOST_KEY_BYTES = 1 << 20;
+    private static final int MOST_KEYS = 512;
+    private static final int MOST_KEY_BYTES = 256 << 10;
 
     private final FlashTier tier;
     private final CacheSession session;
+    private final ArgumentMemory memory;
     private final Item item = new Item();
 
-    Below(FlashTier tier, CacheSession session) {
+    /** @param memory what waiting requests may take of the heap */
+    Below(FlashTier tier, CacheSession session, ArgumentMemory memory) {
         this.tier = tier;
         this.session = session;
+        this.memory = memory;
     }
 
     /** Whether one of the keys may be on flash and is not in memory. Their shards are locked. */
@@ -58,9 +62,15 @@ final class Below {
         return tier.mightHold(epoch, key.hash()) && key.length() <= FlashTier.MOST_KEY_BYTES;
     }
 
-    /** Whether keys are fetched once more for this command. */
+    /** Whether keys are fetched once more for this command: for one of many keys more often, as not all are fetched at once. */
     static boolean mayFetch(Batch batch, int command) {
-        return batch.fetches() < MOST_FETCHES + 2 * batch.keyCount(command) / MOST_KEYS;
+        long bytes = 0;
+        int first = batch.firstKey(command);
+        int count = batch.keyCount(command);
+        for (int i = first; i < first + count; i++) {
+            bytes += batch.key(i).length();
+        }
+        return batch.fetches() < MOST_FETCHES + 2L * count / MOST_KEYS + 2 * bytes / MOST_KEY_BYTES;
     }
 
     /**
@@ -71,12 +81,12 @@ final class Below {
     Suspension fetch(Batch batch, int command, @org.jspecify.annotations.Nullable Key elsewhere) {
         Suspension wait = Suspension.silent();
         Fetch fetch = new Fetch(() -> wait.answer(_ -> {}));
-        Fetching fetching = new Fetching(fetch);
+        Fetching fetching = new Fetching(fetch, memory);
         if (elsewhere != null) {
             add(fetching, Batch.KEY_ELSEWHERE, elsewhere, batch);
         }
         for (int i = batch.firstKey(command); i < batch.keyTotal() && fetch.size() < MOST_KEYS
-                && fetching.bytes() < MOST_KEY_BYTES; i++) {
+                && fetching.keyBytes() < MOST_KEY_BYTES && (fetch.size() == 0 || fetching.hasRoom()); i++) {
             add(fetching, i, batch.key(i), batch);
         }
         batch.fetching(fetching);
@@ -104,6 +114,10 @@ final class Below {
      */
     boolean settle(Batch batch, int command) {
         Fetching fetching = batch.takeFetching();
-        return fetching == null || fetching.settle(batch, batch.firstKey(command), batch.keyCount(command));
+        if (fetching == null) {
+            return true;
+        }
+        fetching.release();
+        return fetching.settle(batch, batch.firstKey(command), batch.keyCount(command));
     }
 }

@@ -58,7 +58,7 @@ public final class Dispatcher {
         this.server = server;
         cache = server.cache();
         session = cache.newSession();
-        below = server.flash() == null ? null : new Below(server.flash(), session);
+        below = server.flash() == null ? null : new Below(server.flash(), session, server.argumentMemory());
         call = new Invocation(cache, session, server, below);
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
@@ -96,6 +96,9 @@ public final class Dispatcher {
             if (fetching) {
                 fetching = false;
                 break;
+            }
+            if (below != null) {
+                batch.endFetches();
             }
             if (spec != null) {
                 if (ran) {
@@ -206,7 +209,6 @@ public final class Dispatcher {
                 reply.error(OUT_OF_MEMORY);
             }
         }
-        batch.ranFetched();
         return true;
     }
 

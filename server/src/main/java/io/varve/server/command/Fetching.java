@@ -4,19 +4,28 @@ import java.util.Arrays;
 
 import io.varve.flash.tier.Fetch;
 import io.varve.memory.item.Key;
+import io.varve.server.resp.ArgumentMemory;
 
 /** Keys of a batch on their way up from flash: which they are, and what was known of them when they were asked for. Confined to its event loop. */
 final class Fetching {
     private static final int INITIAL = 8;
 
+    /** What a key takes on the heap beside its bytes, which are there twice. */
+    private static final int KEY_OVERHEAD_BYTES = 256;
+
     private final Fetch fetch;
+    private final ArgumentMemory memory;
     private int[] indexes = new int[INITIAL];
     private int[] falls = new int[INITIAL];
     private long[] epochs = new long[INITIAL];
     private long keyBytes;
+    private long charged;
+    private boolean room = true;
 
-    Fetching(Fetch fetch) {
+    /** @param memory what this and all others may take of the heap */
+    Fetching(Fetch fetch, ArgumentMemory memory) {
         this.fetch = fetch;
+        this.memory = memory;
     }
 
     /**
@@ -36,12 +45,27 @@ final class Fetching {
         falls[at] = fell;
         epochs[at] = epoch;
         keyBytes += bytes.length;
+        long heap = KEY_OVERHEAD_BYTES + 2L * bytes.length;
+        boolean took = memory.take(heap);
+        charged += took ? heap : 0;
+        room &= took;
         fetch.add(key.database(), epoch, key.hash(), bytes);
     }
 
     /** Of all keys. */
-    long bytes() {
+    long keyBytes() {
         return keyBytes;
+    }
+
+    /** Whether the heap had room for all so far: one key is asked for in any case. */
+    boolean hasRoom() {
+        return room;
+    }
+
+    /** The keys are not needed any more. */
+    void release() {
+        memory.give(charged);
+        charged = 0;
     }
 
     /** Notes with the batch which were not there. @return false if memory had no room for one of these keys */
@@ -53,8 +77,8 @@ final class Fetching {
                 case ABSENT -> batch.knownAbsent(index, epochs[i], falls[i]);
                 case NO_ROOM ->
                     room &= index != Batch.KEY_ELSEWHERE && (index < firstKey || index >= firstKey + keyCount);
-                case BROUGHT -> {
-                    // It is in memory, or was.
+                case BROUGHT, UNKNOWN -> {
+                    // It is in memory, or was; or the database is in another epoch. It is looked for once more.
                 }
             }
         }

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * one of them. So what is there during a whole walk is met at least once, as Redis promises, and perhaps twice.
  */
 final class TwoTierScan {
+    /** Keys that are gathered at once are not many more, whatever COUNT says. */
+    private static final int MOST_COUNT = 2048;
     /** Parts of the order that one call looks at. */
     private static final int MOST_STEPS = 64;
     private static final int KEYS_COUNT = 1000;
@@ -88,7 +90,8 @@ final class TwoTierScan {
     }
 
     /** As SCAN: some keys, from a cursor on. */
-    Page scan(int database, long cursor, int count, Filter filter) {
+    Page scan(int database, long cursor, int asked, Filter filter) {
+        int count = Math.min(asked, MOST_COUNT);
         session.now(cache.config().ticker().wallMillis());
         List<byte[]> wanted = new ArrayList<>();
         long at = cursor;
@@ -137,11 +140,14 @@ final class TwoTierScan {
         long inMemory = cache.size(database);
         long below = tier.count(session.epoch(database));
         boolean memoryFirst = inMemory > 0 && ThreadLocalRandom.current().nextLong(inMemory + below) < inMemory;
-        byte[] found = memoryFirst ? randomInMemory(database) : randomBelow(database);
+        byte[] found = memoryFirst || below == 0 ? randomInMemory(database) : randomBelow(database);
         if (found != null) {
             return found;
         }
-        return memoryFirst ? randomBelow(database) : randomInMemory(database);
+        if (!memoryFirst) {
+            return randomInMemory(database);
+        }
+        return below == 0 ? null : randomBelow(database);
     }
 
     private byte @Nullable [] randomInMemory(int database) {
