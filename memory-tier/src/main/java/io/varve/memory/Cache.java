@@ -1,6 +1,7 @@
 package io.varve.memory;
 
 import java.util.List;
+import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.LowerTier;
@@ -33,6 +34,13 @@ public interface Cache extends AutoCloseable {
 
     /** Items of a logical database, expired but unreclaimed ones included, as DBSIZE counts them. */
     long size(int database);
+
+    /**
+     * The same and what the tier below has, at one moment: nothing falls or comes back meanwhile.
+     *
+     * @param below how many items of an epoch there are; asked under the locks of all shards
+     */
+    long size(int database, LongUnaryOperator below);
 
     /** Items of a logical database that have an expiry time. */
     long expiringSize(int database);

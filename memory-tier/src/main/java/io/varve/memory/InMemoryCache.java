@@ -2,6 +2,7 @@ package io.varve.memory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
@@ -173,6 +174,20 @@ final class InMemoryCache implements Cache {
             }
         }
         return size;
+    }
+
+    @Override
+    public long size(int database, LongUnaryOperator below) {
+        long[] size = new long[1];
+        boolean counted = underAllLocks(() -> {
+            for (Shard shard : shards) {
+                size[0] += shard.size(database);
+            }
+            size[0] += below.applyAsLong(context.databases().epoch(database));
+            return true;
+        });
+        assert counted;
+        return size[0];
     }
 
     @Override

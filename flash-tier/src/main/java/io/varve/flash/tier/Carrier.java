@@ -256,6 +256,8 @@ final class Carrier {
                 restore(found.item().record());
             }
             found.looked().outcome(Outcome.BROUGHT);
+            // Under the lock: nobody can have taken it out of memory yet.
+            lane.putDown(found.item());
             if (found.removal() == null) {
                 holdings.left(wanted.place(), wanted.epoch());
             } else {

@@ -140,12 +140,28 @@ final class Lane {
         }
     }
 
-    /** What was carried has arrived. Who looks at what is moving is to see it all the same, its value apart. */
+    /** Everything that was carried has arrived. */
     private void putDown() {
-        if (looks > 0) {
-            carried.forEach(item -> arrived.add(item.withoutValue()));
-        }
+        carried.forEach(this::seenOnItsWay);
         carried.clear();
+    }
+
+    /** Who looks at what is moving is to see it all the same, its value apart. */
+    private void seenOnItsWay(Fallen item) {
+        if (looks > 0) {
+            arrived.add(item.withoutValue());
+        }
+    }
+
+    /** The lane's thread has brought an item to memory: from now on it is there, or gone from there. */
+    void putDown(Fallen item) {
+        lock.lock();
+        try {
+            seenOnItsWay(item);
+            carried.remove(item);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Somebody begins to look at what is moving... */

@@ -149,9 +149,7 @@ final class Sweep {
                 sort(last, turn, met, dead);
             }
         }
-        if (!dead.isEmpty() || met.isEmpty()) {
-            turn.run();
-        }
+        turn.run();
         for (Turn.Removal removal : dead) {
             if (removal.uncounts()) {
                 current.left(ItemKey.placeOf(removal.recordKey()), ItemKey.epochOf(removal.recordKey()));

@@ -125,6 +125,10 @@ final class Turn {
      * @throws StoreException if something could not be taken out, or not be handed over: what was to go may be there for ever
      */
     void run() {
+        if (writes.isEmpty() && removals.isEmpty() && doubtful.isEmpty() && absent.isEmpty()) {
+            // Whoever has taken something else out, nobody is told of it here.
+            return;
+        }
         for (int tries = 1; tries <= MOST_TRIES; tries++) {
             long before = filesOf;
             again = tries > 1;

@@ -94,7 +94,7 @@ final class Window {
      * Shows one item of an epoch picked at random: from a random place on the first there is, and where few are of this epoch,
      * whichever the walk meets first.
      *
-     * @return false if there is none in the store
+     * @return false if none was met
      */
     boolean showAny(long epoch, long wallMillis, RecordVisitor visitor) {
         walk.seek(RecordKey.prefix(random.nextLong()));
@@ -103,7 +103,24 @@ final class Window {
             walk.seek(new byte[0]);
             shown = showNext(epoch, wallMillis, visitor);
         }
-        return shown;
+        return shown || showMovingOne(epoch, wallMillis, visitor);
+    }
+
+    private boolean showMovingOne(long epoch, long wallMillis, RecordVisitor visitor) {
+        List<Fallen> moving = new ArrayList<>();
+        for (Lane lane : lanes) {
+            lane.addTo(moving);
+        }
+        boolean[] shown = {false};
+        for (Fallen item : moving) {
+            if (!shown[0] && ItemKey.epochOf(item.recordKey()) == epoch) {
+                show(item.recordKey(), item.record(), wallMillis, (key, type) -> {
+                    shown[0] = true;
+                    visitor.visit(key, type);
+                });
+            }
+        }
+        return shown[0];
     }
 
     /** Goes on to the next item of an epoch, to the end of the store at the most. */

@@ -169,7 +169,7 @@ final class TierFixture implements AutoCloseable {
         CompletableFuture<Boolean> complete = new CompletableFuture<>();
         tier.whenComplete(() -> complete.complete(true));
         join(complete);
-        return cache.size(database) + tier.count(cache.epochs().ofDatabases().get(database));
+        return cache.size(database, tier::count);
     }
 
     /** Writes to a database until everything of the others has fallen. */

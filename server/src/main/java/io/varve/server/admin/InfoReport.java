@@ -350,10 +350,9 @@ public final class InfoReport {
     /** Keys of both tiers; which of those on flash expire is not known without reading them. */
     private void keyspace(Section out, CacheStats stats, @Nullable FlashTier flash) {
         out.head("Keyspace");
-        List<Long> epochs = flash == null ? List.of() : source.cache().epochs().ofDatabases();
         for (int i = 0; i < stats.databases().size(); i++) {
             CacheStats.Database database = stats.databases().get(i);
-            long items = database.items() + (flash == null ? 0 : flash.count(epochs.get(i)));
+            long items = flash == null ? database.items() : source.cache().size(i, flash::count);
             if (items > 0) {
                 out.field("db" + i, "keys=" + items + ",expires=" + database.expiringItems() + ",avg_ttl="
                         + database.averageTtlMillis());

@@ -142,7 +142,7 @@ final class ServerCommands {
         // At once, but for a while after a start.
         Suspension waiting = call.suspend(0, _ -> {});
         flash.whenComplete(() -> {
-            long size = cache.size(database) + flash.count(cache.epochs().ofDatabases().get(database));
+            long size = cache.size(database, flash::count);
             waiting.answer(reply -> reply.integer(size));
         });
     }

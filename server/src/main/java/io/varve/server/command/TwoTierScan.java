@@ -32,6 +32,8 @@ final class TwoTierScan {
     private static final int KEYS_COUNT = 1000;
     /** What KEYS gathers at the most, bytes. */
     private static final long MOST_KEYS_BYTES = 16L << 20;
+    /** How often a key is looked for that is somewhere. */
+    private static final int RANDOM_TRIES = 20;
     /** What a key takes beside its bytes while it is gathered. */
     private static final int KEY_OVERHEAD_BYTES = 64;
     private static final int POSITION_BITS = 40;
@@ -136,18 +138,24 @@ final class TwoTierScan {
 
     /** As RANDOMKEY; null if there is none. */
     byte @Nullable [] random(int database) {
-        session.now(cache.config().ticker().wallMillis());
-        long inMemory = cache.size(database);
-        long below = tier.count(session.epoch(database));
-        boolean memoryFirst = inMemory > 0 && ThreadLocalRandom.current().nextLong(inMemory + below) < inMemory;
-        byte[] found = memoryFirst || below == 0 ? randomInMemory(database) : randomBelow(database);
-        if (found != null) {
-            return found;
+        for (int tries = 0; tries < RANDOM_TRIES; tries++) {
+            session.now(cache.config().ticker().wallMillis());
+            long inMemory = cache.size(database);
+            long all = cache.size(database, tier::count);
+            if (all == 0) {
+                return null;
+            }
+            boolean memoryFirst = ThreadLocalRandom.current().nextLong(all) < inMemory;
+            byte[] found = memoryFirst ? randomInMemory(database) : randomBelow(database);
+            if (found == null) {
+                found = memoryFirst ? randomBelow(database) : randomInMemory(database);
+            }
+            if (found != null) {
+                return found;
+            }
+            // It is on its way from one to the other, or past its time.
         }
-        if (!memoryFirst) {
-            return randomInMemory(database);
-        }
-        return below == 0 ? null : randomBelow(database);
+        return null;
     }
 
     private byte @Nullable [] randomInMemory(int database) {
