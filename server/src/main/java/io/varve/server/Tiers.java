@@ -25,9 +25,6 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Tiers.class);
     /** The store stops writing when less is free: well below what the tier leaves, which has to take things out even then. */
     private static final long FREE_DISK_BYTES = 32L << 20;
-    /** The store's own limit is so much above the tier's, which counts what is live. */
-    private static final int SPARE_PART = 4;
-    private static final long LEAST_SPARE_BYTES = 64L << 20;
 
     /**
      * Opens both.
@@ -40,6 +37,11 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
             return new Tiers(Cache.open(config.cacheConfig()), null);
         }
         CacheConfig wanted = config.cacheConfig();
+        if (!wanted.evictionPolicy().evicts()) {
+            throw new IllegalArgumentException("flash-dir " + directory + ": with maxmemory-policy "
+                    + config.text("maxmemory-policy")
+                    + " nothing would fall to it; allowed is one that evicts, such as allkeys-lru");
+        }
         TierFiles files = openFiles(config, directory, wanted);
         try {
             Cache cache = Cache.open(wanted.withHashSeed(files.hashSeed()));
@@ -56,9 +58,9 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
     }
 
     private static TierFiles openFiles(ServerConfig config, Path directory, CacheConfig cache) {
-        long most = config.number("flash-max-size");
-        JeSettings settings = JeSettings.of(config.number("flash-cache-size"))
-                .withDisk(most == 0 ? 0 : most + Math.max(LEAST_SPARE_BYTES, most / SPARE_PART), FREE_DISK_BYTES);
+        requireHeap(config);
+        // No limit of the store's own: at it, it would neither take anything out nor clean.
+        JeSettings settings = JeSettings.of(config.number("flash-cache-size")).withDisk(0, FREE_DISK_BYTES);
         try {
             return TierFiles.open(directory, at -> JeStore.open(at, settings), cache.databases(),
                     config.bool("flash-sync"), cache.ticker().wallMillis());
@@ -76,6 +78,17 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         }
     }
 
+    private static void requireHeap(ServerConfig config) {
+        long heap = Runtime.getRuntime().maxMemory();
+        long wanted = config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
+        if (wanted > heap / 2) {
+            throw new IllegalArgumentException("flash-cache-size " + config.text("flash-cache-size")
+                    + ", flash-queue-size "
+                    + config.text("flash-queue-size") + ": the first and twice the second may take half of the heap, "
+                    + heap / 2 + " bytes");
+        }
+    }
+
     private static FlashTier start(ServerConfig config, TierFiles files, Cache cache) {
         FlashTier tier = FlashTier.start(files, cache, config.flashSettings());
         long bytes = tier.stats().policyRamBytes() + tier.stats().memberRamBytes();
@@ -84,10 +97,6 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
             throw new IllegalArgumentException("flash-max-items " + config.text("flash-max-items") + ": so many need "
                     + bytes + " bytes of memory; allowed is what maxmemory " + config.maxMemoryBytes()
                     + " has room for");
-        }
-        if (!cache.config().evictionPolicy().evicts()) {
-            LOG.warn("flash-dir is set, and with maxmemory-policy {} nothing falls to it",
-                    config.text("maxmemory-policy"));
         }
         return tier;
     }

@@ -34,7 +34,7 @@ class FlashDifferentialTest {
     private static final long MEMORY_BYTES = 8L << 20;
     /** What the cache keeps for itself, and a little more. */
     private static final long KEPT_BYTES = 128 << 10;
-    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     @TempDir
     Path directory;

@@ -38,7 +38,7 @@ class FlashTierIT {
         ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "8mb").with("shards", "4")
                 .with("segment-size", "32kb").with("maxmemory-policy", "allkeys-lru")
                 .with("flash-dir", directory.toString()).with("flash-max-items", "200000")
-                .with("flash-queue-size", "256mb");
+                .with("flash-queue-size", "128mb");
         for (int i = 0; i < more.length; i += 2) {
             config = config.with(more[i], more[i + 1]);
         }

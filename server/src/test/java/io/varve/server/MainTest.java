@@ -50,6 +50,20 @@ class MainTest {
     }
 
     @Test
+    void aTierOnFlashThatNothingWouldFallToIsRefused() {
+        assertThat(run("serve", "--port", "0", "--flash-dir", "flash")).isEqualTo(2);
+        assertOneLine("flash-dir flash: with maxmemory-policy noeviction nothing would fall to it", "allkeys-lru");
+        assertThat(Files.exists(Path.of("flash"))).isFalse();
+    }
+
+    @Test
+    void aTierOnFlashThatTheHeapHasNoRoomForIsRefused() {
+        assertThat(run("serve", "--port", "0", "--flash-dir", "flash", "--maxmemory-policy", "allkeys-lru",
+                "--flash-queue-size", "1000gb")).isEqualTo(2);
+        assertOneLine("flash-cache-size 16777216, flash-queue-size 1073741824000", "half of the heap");
+    }
+
+    @Test
     void moreMemoryThanThereIsIsRefused() {
         long tooMuch = MachineMemory.totalBytes() + 1;
         assertThat(run("serve", "--maxmemory", Long.toString(tooMuch))).isEqualTo(2);

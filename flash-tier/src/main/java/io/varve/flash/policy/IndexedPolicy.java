@@ -21,6 +21,11 @@ abstract class IndexedPolicy implements ReplacementPolicy {
     }
 
     @Override
+    public final boolean keepsKeys() {
+        return true;
+    }
+
+    @Override
     public final synchronized void hit(long key) {
         int entry = table.find(key);
         if (entry != KeyTable.NONE) {

@@ -37,6 +37,11 @@ public interface ReplacementPolicy {
     /** What it keeps in memory, in bytes, beside some objects of fixed size. */
     long ramBytes();
 
+    /** Whether it keeps each key, and has to be told of those that go; else what it remembers of one may outlast it. */
+    default boolean keepsKeys() {
+        return false;
+    }
+
     /** Whether anything is to be cached at all. */
     default boolean caches() {
         return true;

@@ -3,7 +3,9 @@ package io.varve.flash.tier;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
@@ -88,8 +90,10 @@ final class Carrier {
         Holdings holdings = tier.holdings();
         Turn turn = tier.newTurn();
         for (Fallen next : fallen) {
-            ItemRecord.seal(next.recordKey(), next.record());
-            turn.write(next);
+            if (holdings.counts(ItemKey.epochOf(next.recordKey()))) {
+                ItemRecord.seal(next.recordKey(), next.record());
+                turn.write(next);
+            }
         }
         tier.evictor().victims(fallen.size()).forEach(turn::evict);
         turn.run();
@@ -135,12 +139,19 @@ final class Carrier {
             // Though nothing may have been found: what somebody else took out is handed over before anybody is told that it is gone.
             part.turn.run();
             part.absent.forEach(looked -> looked.outcome(Outcome.ABSENT));
-            for (Turn.Removal removal : part.useless) {
+            part.useless.forEach((looked, removal) -> {
+                looked.outcome(removal.refused() ? Outcome.NO_ROOM : Outcome.ABSENT);
                 uncount(holdings, removal);
                 tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
-            }
+            });
             for (Found found : part.found) {
-                bringBack(found, holdings);
+                if (found.removal() != null && found.removal().refused()) {
+                    // It stays where it is, for nobody could say that it is not there any more.
+                    found.looked().outcome(Outcome.NO_ROOM);
+                    tier.refuse();
+                } else {
+                    bringBack(found, holdings);
+                }
             }
         }
     }
@@ -151,7 +162,7 @@ final class Carrier {
         private final List<Found> found = new ArrayList<>();
         private final List<Looked> absent = new ArrayList<>();
         /** Records that are past their time, or damaged. */
-        private final List<Turn.Removal> useless = new ArrayList<>();
+        private final Map<Looked, Turn.Removal> useless = new IdentityHashMap<>();
         /** Of the items found, as memory will hold them. */
         private long bytes;
 
@@ -163,6 +174,10 @@ final class Carrier {
     private void look(Looked looked, Part part, Holdings holdings) {
         Wanted wanted = looked.wanted();
         Fallen fallen = looked.fallen();
+        if (!holdings.counts(wanted.epoch())) {
+            part.absent.add(looked);
+            return;
+        }
         byte @Nullable [] record = fallen == null ? tier.store().get(wanted.recordKey()) : fallen.record();
         if (record == null) {
             counts.misses.increment();
@@ -174,18 +189,17 @@ final class Carrier {
             counts.corrupt.increment();
             counts.misses.increment();
             LOG.log(System.Logger.Level.WARNING, "A record on flash is not as it was written: it counts as missing");
-            part.absent.add(looked);
-            part.useless.add(part.turn.invalidate(wanted.recordKey()));
+            part.useless.put(looked, part.turn.remove(wanted.recordKey()));
             return;
         }
         long expireAt = ItemRecord.expireAtMillis(record);
         if (expireAt >= 0 && session.now() > expireAt) {
             counts.expired.increment();
             counts.misses.increment();
-            part.absent.add(looked);
             if (fallen == null) {
-                part.useless.add(part.turn.invalidate(wanted.recordKey()));
+                part.useless.put(looked, part.turn.remove(wanted.recordKey()));
             } else {
+                part.absent.add(looked);
                 holdings.left(wanted.place(), wanted.epoch());
             }
             return;
@@ -206,7 +220,7 @@ final class Carrier {
         }
         Fallen read = new Fallen(wanted.recordKey(), record);
         lane.carry(read);
-        part.found.add(new Found(looked, read, part.turn.invalidate(wanted.recordKey())));
+        part.found.add(new Found(looked, read, part.turn.remove(wanted.recordKey())));
     }
 
     /** What found no room in memory is below once more, as it was counted all the time. */

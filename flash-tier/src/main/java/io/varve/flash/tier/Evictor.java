@@ -24,6 +24,12 @@ final class Evictor {
     private static final int MOST_VICTIMS = 64;
     /** Of the store's files half at most is live, so that it can be cleaned. */
     private static final int FILES_PER_LIVE = 2;
+    /** Records are as large as so many of them are on average. */
+    private static final int LEAST_SAMPLE = 1000;
+    /** From nine tenths of what the files may take on, this part of the items is too many. */
+    private static final int TEN = 10;
+    private static final int NINE = 9;
+    private static final int PART_WHEN_FULL = 16;
 
     private final FlashStore store;
     private final ReplacementPolicy policy;
@@ -33,6 +39,7 @@ final class Evictor {
     private final KeyWalk finder;
     private final AtomicLong recordsWritten = new AtomicLong();
     private final AtomicLong bytesWritten = new AtomicLong();
+    private volatile boolean filesFull;
 
     Evictor(FlashStore store, ReplacementPolicy policy, FlashTierSettings settings) {
         this.store = store;
@@ -60,6 +67,9 @@ final class Evictor {
 
     /** The key was taken out of the store, and not because it was chosen. */
     void removed(long place) {
+        if (!policy.keepsKeys()) {
+            return;
+        }
         lock.lock();
         try {
             policy.removed(place);
@@ -81,11 +91,13 @@ final class Evictor {
     /** How many items the store may hold: fewer than the settings say where their mean size asks for it. */
     long mostItems() {
         long records = recordsWritten.get();
-        if (settings.maxBytes() == 0 || records == 0) {
+        if (settings.maxBytes() == 0 || records < LEAST_SAMPLE) {
             return settings.maxItems();
         }
         long mean = Math.max(1, bytesWritten.get() / records);
-        return Math.clamp(settings.maxBytes() / FILES_PER_LIVE / mean, 1, settings.maxItems());
+        long most = Math.clamp(settings.maxBytes() / FILES_PER_LIVE / mean, 1, settings.maxItems());
+        // What the store itself takes for a record is not known: the files tell.
+        return filesFull ? Math.max(1, Math.min(most, store.count() - store.count() / PART_WHEN_FULL)) : most;
     }
 
     /**
@@ -123,6 +135,16 @@ final class Evictor {
         }
         finder.seek(RecordKey.prefix(place));
         return finder.next() && ItemKey.placeOf(finder.key()) == place ? finder.key() : null;
+    }
+
+    /**
+     * How much the files take was looked at.
+     *
+     * @return whether it is more than it may be
+     */
+    boolean filesTake(long bytes) {
+        filesFull = bytes > settings.maxBytes() / TEN * NINE;
+        return bytes > settings.maxBytes();
     }
 
     boolean keepsAnything() {

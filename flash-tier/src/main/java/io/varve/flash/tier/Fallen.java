@@ -10,6 +10,9 @@ import io.varve.flash.record.ItemRecord;
  * before it is stored.
  */
 final class Fallen {
+    /** Three objects, two arrays and the entry of a map. */
+    private static final int OVERHEAD_BYTES = 160;
+
     private final byte[] recordKey;
     private final byte[] record;
 
@@ -29,6 +32,11 @@ final class Fallen {
     /** The same without its value, for who only wants to know that it is. */
     Fallen withoutValue() {
         return new Fallen(recordKey, Arrays.copyOf(record, ItemRecord.VALUE_OFFSET));
+    }
+
+    /** What it takes on the heap while it waits, about. */
+    int heapBytes() {
+        return recordKey.length + record.length + OVERHEAD_BYTES;
     }
 
     int bytes() {

@@ -47,8 +47,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     public static final int MOST_KEY_BYTES = 16 << 10;
     /** After a write was refused, nothing is taken for so long. */
     private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long CLOSING_SECONDS = 8;
+    private static final long CLOSING_SECONDS = 6;
     private static final long WATCH_MILLIS = 100;
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final TierFiles files;
     private final FlashStore store;
@@ -76,6 +77,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     /** What the files were when the keeper looked last: who asks does not wait for them. */
     private volatile long fileBytes;
     private volatile long deviceBytes;
+    /** When the keeper looked at the files last: its own. */
+    private long lookedNanos;
 
     private FlashTier(TierFiles files, Cache cache, FlashTierSettings settings) {
         this.files = files;
@@ -99,8 +102,10 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         keeper = one;
         walker = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
         window = new Window(store, lanes);
-        sweep = new Sweep(store, cache, evictor, keeper, this::holdings, this::newTurn);
+        sweep = new Sweep(store, cache, evictor, keeper, this::holdings,
+                () -> new Turn(store, holdings, Handover.TO_SYSTEM));
         refusedNanos = nanoTime() - REFUSAL_NANOS;
+        lookedNanos = nanoTime() - LOOK_NANOS;
     }
 
     /**
@@ -202,7 +207,14 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     /** {@link #flush} for all databases. */
     public CompletableFuture<Void> flushAll() {
-        return change(FlashTier::renewed, cache::flushAll);
+        return CompletableFuture.runAsync(() -> {
+            // On a full disk the state file can be taken away at least, and then nothing counts.
+            if (!saveOrForget(renewed(cache.epochs()))) {
+                throw new IllegalStateException("The state file can neither be written nor taken away");
+            }
+            cache.flushAll();
+            sweep.begin();
+        }, keeper);
     }
 
     /** Exchanges two databases, in both tiers. */
@@ -253,15 +265,16 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     }
 
     private void giveUpNow(Holdings seen, Throwable because) {
-        if (holdings.isAfter(seen)) {
+        refuse();
+        if (holdings.isAfter(seen) || seen.isComplete() && seen.count() == 0) {
+            // Nothing is there that counts.
             return;
         }
         LOG.log(System.Logger.Level.ERROR,
                 "Flash cannot be relied on: all that is there is given up, and the cache goes on in memory", because);
-        refuse();
         Epochs renewed = renewed(cache.epochs());
-        unsaved = !saveOrForget(renewed);
         Holdings fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
+        unsaved = !saveOrForget(renewed);
         cache.renewEpochs(() -> holdings = fresh);
         counts.givenUp.increment();
         sweep.nothingIsUnknown();
@@ -314,9 +327,16 @@ public final class FlashTier implements LowerTier, AutoCloseable {
             refuse();
             unsaved = !saveOrForget(cache.epochs());
         }
+        if (nanoTime() - lookedNanos < LOOK_NANOS) {
+            return;
+        }
+        lookedNanos = nanoTime();
         try {
             fileBytes = files.fileBytes();
             deviceBytes = storeBytes();
+            if (settings.maxBytes() > 0 && evictor.filesTake(fileBytes)) {
+                refuse();
+            }
         } catch (UncheckedIOException untold) {
             LOG.log(System.Logger.Level.DEBUG, "The files cannot be looked at", untold);
         }
@@ -339,6 +359,19 @@ public final class FlashTier implements LowerTier, AutoCloseable {
      */
     public CompletableFuture<Void> look(Runnable looking) {
         return CompletableFuture.runAsync(looking, walker);
+    }
+
+    /** From now on {@link #show} shows all that has moved since, until {@link #endLook}. */
+    public void beginLook() {
+        for (Lane lane : lanes) {
+            lane.beginLook();
+        }
+    }
+
+    public void endLook() {
+        for (Lane lane : lanes) {
+            lane.endLook();
+        }
     }
 
     /** {@link Window#show}; to be called by what {@link #look} was asked to do. */
@@ -430,14 +463,16 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         for (Lane lane : lanes) {
             lane.close();
         }
+        window.stop();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
         boolean all = true;
         for (Thread thread : threads) {
-            all &= ends(thread);
+            all &= ends(thread, deadline);
         }
         walker.shutdown();
-        all &= ends(walker);
+        all &= ends(walker, deadline);
         keeper.shutdown();
-        all &= ends(keeper);
+        all &= ends(keeper, deadline);
         ended = all;
         try {
             store.handOver(Handover.TO_DEVICE);
@@ -454,10 +489,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return ended;
     }
 
-    private static boolean ends(Thread thread) {
+    private static boolean ends(Thread thread, long deadline) {
         boolean interrupted = false;
         boolean gone = false;
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
         while (!gone && deadline - System.nanoTime() > 0) {
             try {
                 gone = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
@@ -471,9 +505,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return gone;
     }
 
-    private static boolean ends(ExecutorService executor) {
+    private static boolean ends(ExecutorService executor, long deadline) {
         try {
-            return executor.awaitTermination(CLOSING_SECONDS, TimeUnit.SECONDS);
+            return executor.awaitTermination(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException again) {
             Thread.currentThread().interrupt();
             return false;

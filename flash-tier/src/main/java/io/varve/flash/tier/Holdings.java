@@ -58,6 +58,11 @@ final class Holdings {
         return firstEpoch > other.firstEpoch;
     }
 
+    /** Whether what is of this epoch is any of its. */
+    boolean counts(long epoch) {
+        return epoch >= firstEpoch;
+    }
+
     /** A count that grows whenever this key falls, and now and then besides. */
     int falls(long place) {
         return falls.get(counter(place));

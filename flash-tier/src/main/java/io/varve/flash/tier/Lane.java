@@ -18,11 +18,13 @@ import org.jspecify.annotations.Nullable;
  * looked at. One thread serves it, so the steps of a key are taken one after the other. Guarded by its lock, which is never held
  * while a file is touched: event loops come here, some with a shard's lock.
  *
- * <p>What is asked for goes first. If it has fallen and is not written yet, it goes back as it is.
+ * <p>What is asked for goes first, but every other turn is for what has fallen when that is a good part of what may wait: else it
+ * would be lost as soon as there are always some who ask. What is asked for and has fallen and is not written yet goes back as it is.
  */
 final class Lane {
     /** Keys that are looked at, or records that are written, in one turn. */
     static final int MOST_AT_ONCE = 32;
+    private static final int PART_BEFORE_ASKED = 4;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -35,6 +37,8 @@ final class Lane {
     private final List<Fallen> arrived = new ArrayList<>();
     private int looks;
     private long fallingBytes;
+    /** Whether the last turn was one for those who ask. */
+    private boolean asksServed;
     private boolean closing;
 
     /** A key that is asked for. */
@@ -77,12 +81,12 @@ final class Lane {
     boolean fall(Fallen item) {
         lock.lock();
         try {
-            if (closing || fallingBytes + item.bytes() > mostBytes) {
+            if (closing || fallingBytes + item.heapBytes() > mostBytes) {
                 return false;
             }
             Fallen before = falling.put(new Name(item.recordKey()), item);
             assert before == null : "a key fell that had fallen";
-            fallingBytes += item.bytes();
+            fallingBytes += item.heapBytes();
             work.signal();
             return true;
         } finally {
@@ -108,9 +112,11 @@ final class Lane {
             while (asked.isEmpty() && falling.isEmpty() && !closing) {
                 work.awaitUninterruptibly();
             }
+            boolean writes = asksServed && fallingBytes > mostBytes / PART_BEFORE_ASKED;
+            asksServed = !writes && !asked.isEmpty();
             // Each key once, however many ask for it: it comes back once.
             Map<Name, Looked> looked = new LinkedHashMap<>();
-            for (int taken = 0; !asked.isEmpty() && taken < MOST_AT_ONCE; taken++) {
+            for (int taken = 0; asksServed && !asked.isEmpty() && taken < MOST_AT_ONCE; taken++) {
                 Asked next = asked.remove();
                 Name name = new Name(next.wanted().recordKey());
                 Looked known = looked.get(name);
@@ -120,7 +126,7 @@ final class Lane {
                 }
                 Fallen fallen = falling.remove(name);
                 if (fallen != null) {
-                    fallingBytes -= fallen.bytes();
+                    fallingBytes -= fallen.heapBytes();
                     carried.add(fallen);
                 }
                 looked.put(name, new Looked(new ArrayList<>(List.of(next)), fallen));
@@ -129,7 +135,7 @@ final class Lane {
             Iterator<Fallen> eldest = falling.values().iterator();
             while (looked.isEmpty() && eldest.hasNext() && fallen.size() < MOST_AT_ONCE) {
                 Fallen next = eldest.next();
-                fallingBytes -= next.bytes();
+                fallingBytes -= next.heapBytes();
                 fallen.add(next);
                 eldest.remove();
             }

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.StoreException;
 import io.varve.memory.Cache;
 import io.varve.memory.Epochs;
 
@@ -150,6 +151,10 @@ final class Sweep {
             }
         }
         turn.run();
+        if (dead.stream().anyMatch(Turn.Removal::refused)) {
+            throw new StoreException(StoreException.Kind.FULL, "No room for taking out what is of no account any more",
+                    null);
+        }
         for (Turn.Removal removal : dead) {
             if (removal.uncounts()) {
                 current.left(ItemKey.placeOf(removal.recordKey()), ItemKey.epochOf(removal.recordKey()));

@@ -33,17 +33,29 @@ final class Turn {
     /** A key that is taken out. */
     static final class Removal {
         private final byte[] recordKey;
-        private final boolean vital;
+        private final boolean own;
         private boolean counted;
         private boolean done;
+        private boolean refused;
 
-        private Removal(byte[] recordKey, boolean vital) {
+        private Removal(byte[] recordKey, boolean own) {
             this.recordKey = recordKey;
-            this.vital = vital;
+            this.own = own;
+        }
+
+        /** Who may have been followed by another since he took it out does not say that it was he. */
+        private void begin() {
+            done &= own;
+            refused = false;
         }
 
         byte[] recordKey() {
             return recordKey;
+        }
+
+        /** Whether it could not be taken out for want of room: it may still be there, and counts. */
+        boolean refused() {
+            return refused;
         }
 
         /** Whether it was this turn that took it out. */
@@ -88,16 +100,17 @@ final class Turn {
         absent.add(recordKey);
     }
 
-    /** Takes a key out: it may not come back. */
-    Removal invalidate(byte[] recordKey) {
-        Removal removal = new Removal(recordKey, true);
-        removals.add(removal);
-        return removal;
+    /** Takes a key of the lane's own out, if the store has room for saying so. */
+    Removal remove(byte[] recordKey) {
+        return add(new Removal(recordKey, true));
     }
 
-    /** Takes a key out if that can be done: it may stay as well. */
+    /** The same for a key that another lane may take out at the same time. */
     Removal evict(byte[] recordKey) {
-        Removal removal = new Removal(recordKey, false);
+        return add(new Removal(recordKey, false));
+    }
+
+    private Removal add(Removal removal) {
         removals.add(removal);
         return removal;
     }
@@ -132,11 +145,10 @@ final class Turn {
         for (int tries = 1; tries <= MOST_TRIES; tries++) {
             long before = filesOf;
             again = tries > 1;
-            // What was done before may have been lost, or not: who does not know does not say that it was he.
-            removals.forEach(removal -> removal.done = false);
+            removals.forEach(Removal::begin);
             try {
                 writes.forEach(this::write);
-                removals.forEach(this::remove);
+                removals.forEach(this::takeOut);
                 doubtful.forEach(this::drop);
                 if (again) {
                     absent.forEach(this::drop);
@@ -177,7 +189,7 @@ final class Turn {
         }
     }
 
-    private void remove(Removal removal) {
+    private void takeOut(Removal removal) {
         boolean walking = !holdings.isComplete();
         if (walking) {
             holdings.lockWalk();
@@ -189,9 +201,10 @@ final class Turn {
                 removal.counted = counted;
             }
         } catch (StoreException refused) {
-            if (removal.vital || refused.kind() != StoreException.Kind.FULL) {
+            if (refused.kind() != StoreException.Kind.FULL) {
                 throw refused;
             }
+            removal.refused = true;
         } finally {
             if (walking) {
                 holdings.unlockWalk();

@@ -18,7 +18,13 @@ final class Window {
     private final FlashStore store;
     private final Lane[] lanes;
     private final KeyWalk walk;
+    private volatile boolean stopped;
     private final SplittableRandom random = new SplittableRandom();
+
+    /** Ends what goes on. */
+    void stop() {
+        stopped = true;
+    }
 
     Window(FlashStore store, Lane[] lanes) {
         this.store = store;
@@ -33,22 +39,9 @@ final class Window {
      * @param to 0 for the end of the group
      */
     void show(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
-        for (Lane lane : lanes) {
-            lane.beginLook();
-        }
-        try {
-            showAll(epoch, group, from, to, wallMillis, visitor);
-        } finally {
-            for (Lane lane : lanes) {
-                lane.endLook();
-            }
-        }
-    }
-
-    private void showAll(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
         showMoving(epoch, group, from, to, wallMillis, visitor);
         walk.seek(ItemKey.firstOf(group, from));
-        while (walk.next()) {
+        while (!stopped && walk.next()) {
             byte[] recordKey = walk.key();
             long place = ItemKey.isKey(recordKey) ? ItemKey.placeOf(recordKey) : 0;
             if (ItemKey.group(place) != group || !isBefore(place, to)) {
@@ -126,7 +119,7 @@ final class Window {
     /** Goes on to the next item of an epoch, to the end of the store at the most. */
     private boolean showNext(long epoch, long wallMillis, RecordVisitor visitor) {
         boolean[] shown = {false};
-        while (!shown[0] && walk.next()) {
+        while (!shown[0] && !stopped && walk.next()) {
             byte[] recordKey = walk.key();
             if (ItemKey.isKey(recordKey) && ItemKey.epochOf(recordKey) == epoch) {
                 byte[] record = store.get(recordKey);

@@ -24,16 +24,23 @@ public final class CrashingStore implements FlashStore {
     private int limit = Integer.MAX_VALUE;
     private long reopened;
     private long written;
+    private StoreException.Kind refusal = StoreException.Kind.FULL;
     private Predicate<String> refuses = _ -> false;
 
     /** From now on these calls fail: get, put, delete, walk. */
     public synchronized void refuse(Predicate<String> calls) {
+        refuse(StoreException.Kind.FULL, calls);
+    }
+
+    /** The same, for a reason. */
+    public synchronized void refuse(StoreException.Kind because, Predicate<String> calls) {
+        refusal = because;
         refuses = calls;
     }
 
     private void call(String what) {
         if (refuses.test(what)) {
-            throw new StoreException(StoreException.Kind.FULL, what + " is refused, for the test",
+            throw new StoreException(refusal, what + " is refused, for the test",
                     new Exception("test"));
         }
     }

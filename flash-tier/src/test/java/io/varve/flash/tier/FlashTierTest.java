@@ -14,6 +14,7 @@ import java.util.function.Function;
 import io.varve.flash.policy.Policies;
 import io.varve.flash.store.CrashingStore;
 import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.StoreException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import org.jspecify.annotations.Nullable;
@@ -230,7 +231,7 @@ class FlashTierTest {
             fixture.set(0, "key", "value");
             fixture.pushDown(2, "other ");
         }
-        device.refuse(call -> call.equals("walk") || call.equals("get"));
+        device.refuse(StoreException.Kind.FAILED, call -> call.equals("walk") || call.equals("get"));
         try (TierFixture fixture = open(AMPLE)) {
             assertThat(fixture.get(0, "key")).isNull();
             assertThat(fixture.tier.stats().givenUp()).isOne();
@@ -363,6 +364,42 @@ class FlashTierTest {
         }
     }
 
+    /** The store has no room to say that something is gone: it stays where it is, and is there when there is room again. */
+    @Test
+    void whatCannotBeTakenOutForWantOfRoomStays() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.set(0, "key", "value");
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            device.refuse(call -> call.equals("put") || call.equals("delete"));
+            assertThat(TierFixture.join(fixture.ask(0, "key", 2))).containsOnly(Fetch.Outcome.NO_ROOM);
+            assertThat(TierFixture.join(fixture.ask(0, "nothing", 1))).containsOnly(Fetch.Outcome.ABSENT);
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+            device.refuse(_ -> false);
+            assertThat(fixture.get(0, "key")).isEqualTo("value");
+            assertThat(fixture.size(0)).isOne();
+        }
+    }
+
+    /** However many ask all the time, what falls is written. */
+    @Test
+    void whoAsksAllTheTimeLeavesTurnsForWhatFalls() {
+        try (TierFixture fixture = open(AMPLE.withThreads(1).withQueueBytes(100_000))) {
+            List<CompletableFuture<List<Fetch.Outcome>>> asked = new ArrayList<>();
+            for (int round = 0; round < 300; round++) {
+                asked.add(fixture.ask(1, name(round), 64));
+                fixture.set(0, "round " + round, "x".repeat(1000));
+                fixture.set(0, "again " + round, "x".repeat(1000));
+                if (asked.size() > 20) {
+                    TierFixture.join(asked.removeFirst());
+                }
+            }
+            fixture.pushDown(2, "other ");
+            asked.forEach(TierFixture::join);
+            assertThat(fixture.tier.stats().written()).isPositive();
+        }
+    }
+
     /** Where nothing can be taken out, a write could not be acknowledged: so all that is below is given up. */
     @ParameterizedTest
     @ValueSource(strings = {"delete", "get"})
@@ -373,7 +410,7 @@ class FlashTierTest {
             fixture.set(1, "untouched", "value");
             fixture.pushDown(2, "other ");
             fixture.settle();
-            device.refuse(call -> call.equals(refused));
+            device.refuse(StoreException.Kind.FAILED, call -> call.equals(refused));
             fixture.set(0, "old", "new value");
             assertThat(fixture.tier.stats().givenUp()).isEqualTo(1);
             assertThat(fixture.get(0, "old")).isEqualTo("new value");

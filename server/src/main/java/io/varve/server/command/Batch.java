@@ -70,7 +70,7 @@ public final class Batch implements RequestSink {
         argumentTotal = 0;
         keyTotal = 0;
         forgetFetches();
-        dropFetching();
+        fetching = null;
         if (addresses.length > MAX_KEPT) {
             addresses = new long[INITIAL_ARGUMENTS];
             lengths = new int[INITIAL_ARGUMENTS];
@@ -226,16 +226,9 @@ public final class Batch implements RequestSink {
     /** The command that is next has been answered: what was found out about a key of its own elsewhere is another's no more. */
     void endFetches() {
         fetches = 0;
-        dropFetching();
+        fetching = null;
         if (absent.length > 0) {
             absent[KEY_ELSEWHERE + 1] = false;
-        }
-    }
-
-    private void dropFetching() {
-        if (fetching != null) {
-            fetching.release();
-            fetching = null;
         }
     }
 

@@ -20,7 +20,7 @@ final class Below {
      * How often the keys of one command are fetched, beside once for every {@link #MOST_KEYS}: they may fall again before it runs,
      * if memory is too small for them all.
      */
-    private static final int MOST_FETCHES = 32;
+    private static final int MOST_FETCHES = 128;
     /** What is fetched at once: keys, and bytes of them, be they of one command or of those behind it too. */
     private static final int MOST_KEYS = 512;
     private static final int MOST_KEY_BYTES = 256 << 10;
@@ -80,8 +80,8 @@ final class Below {
      */
     Suspension fetch(Batch batch, int command, @org.jspecify.annotations.Nullable Key elsewhere) {
         Suspension wait = Suspension.silent();
-        Fetch fetch = new Fetch(() -> wait.answer(_ -> {}));
-        Fetching fetching = new Fetching(fetch, memory);
+        Fetching fetching = new Fetching(() -> wait.answer(_ -> {}), memory);
+        Fetch fetch = fetching.fetch();
         if (elsewhere != null) {
             add(fetching, Batch.KEY_ELSEWHERE, elsewhere, batch);
         }
@@ -92,6 +92,7 @@ final class Below {
         batch.fetching(fetching);
         if (fetch.size() == 0) {
             // It came back while the lock was free.
+            fetching.release();
             wait.answer(_ -> {});
         } else {
             tier.fetch(fetch);
@@ -117,7 +118,6 @@ final class Below {
         if (fetching == null) {
             return true;
         }
-        fetching.release();
         return fetching.settle(batch, batch.firstKey(command), batch.keyCount(command));
     }
 }

@@ -22,10 +22,21 @@ final class Fetching {
     private long charged;
     private boolean room = true;
 
-    /** @param memory what this and all others may take of the heap */
-    Fetching(Fetch fetch, ArgumentMemory memory) {
-        this.fetch = fetch;
+    /**
+     * @param whenKnown run when all outcomes are known, by any thread
+     * @param memory    what this and all others may take of the heap
+     */
+    Fetching(Runnable whenKnown, ArgumentMemory memory) {
         this.memory = memory;
+        // The lanes have the keys until then, whatever becomes of who waits.
+        fetch = new Fetch(() -> {
+            release();
+            whenKnown.run();
+        });
+    }
+
+    Fetch fetch() {
+        return fetch;
     }
 
     /**
@@ -62,10 +73,9 @@ final class Fetching {
         return room;
     }
 
-    /** The keys are not needed any more. */
+    /** The keys are not needed any more: once. */
     void release() {
         memory.give(charged);
-        charged = 0;
     }
 
     /** Notes with the batch which were not there. @return false if memory had no room for one of these keys */

@@ -40,7 +40,7 @@ public final class ServerContext implements InfoSource {
     private final HiccupMeter hiccups;
     private final ErrorCounts errors = new ErrorCounts();
     private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
-    private final ArgumentMemory argumentMemory = ArgumentMemory.ofHeap();
+    private final ArgumentMemory argumentMemory;
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
     private final long startedMillis;
@@ -68,6 +68,8 @@ public final class ServerContext implements InfoSource {
             Consumer<String> shutdown) {
         this.cache = cache;
         this.flash = flash;
+        long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
+        argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash);
         twoTierScan = flash == null ? null : new TwoTierScan(cache, flash);
         this.config = config;
         this.hiccups = new HiccupMeter(new TimeSlice(config.number("io-thread-slice-us")));

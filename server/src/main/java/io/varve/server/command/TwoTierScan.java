@@ -182,9 +182,14 @@ final class TwoTierScan {
         int shard = (int) (cursor & shards - 1);
         long from = Long.reverse(cursor >>> shardBits);
         long end = endOf(from, count);
-        gatherMemory(database, cursor, shard, from, end, gathered);
-        gatherFlash(database, shard, from, end, gathered);
-        gatherMemory(database, cursor, shard, from, end, gathered);
+        tier.beginLook();
+        try {
+            gatherMemory(database, cursor, shard, from, end, gathered);
+            gatherFlash(database, shard, from, end, gathered);
+            gatherMemory(database, cursor, shard, from, end, gathered);
+        } finally {
+            tier.endLook();
+        }
         if (end != 0) {
             return Long.reverse(end) << shardBits | shard;
         }

@@ -19,9 +19,13 @@ public final class ArgumentMemory {
         this.limitBytes = limitBytes;
     }
 
-    /** Three quarters of the heap: what the server needs beside them does not grow. */
-    public static ArgumentMemory ofHeap() {
-        return new ArgumentMemory(Runtime.getRuntime().maxMemory() / 4 * 3);
+    /**
+     * Three quarters of the heap: what the server needs beside them does not grow.
+     *
+     * @param others bytes of it that are others' already
+     */
+    public static ArgumentMemory ofHeapBeside(long others) {
+        return new ArgumentMemory((Runtime.getRuntime().maxMemory() - others) / 4 * 3);
     }
 
     /** @return whether there was room; if not, nothing is taken */

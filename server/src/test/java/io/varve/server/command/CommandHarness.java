@@ -28,7 +28,7 @@ final class CommandHarness implements AutoCloseable {
     private final CommandTable table;
     private final Dispatcher dispatcher;
     private final Client client;
-    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeap());
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeapBeside(0));
     private final Batch batch = new Batch();
     private long memoryAt = memory;
 
