@@ -1,7 +1,7 @@
 /**
- * A cache on flash: what is cached there, and which of it goes when room is needed.
+ * A cache on flash before a database on disk: the TBF paper's prototype.
  *
- * <p>Lives here: the doors of the tier. Must not live here: the server, the network, a store's library.
+ * <p>Lives here: the prototype's door; that of the server's tier is in {@code tier}. Must not live here: the server, the network, a store's library.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.flash;

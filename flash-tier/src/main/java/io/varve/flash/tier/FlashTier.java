@@ -37,8 +37,8 @@ import io.varve.memory.offheap.Memory;
  * and is told {@link #mightHold maybe}, has it {@link #fetch fetched} first, whatever is to be done with it. A process that is
  * killed leaves nothing on flash that was overwritten or deleted.
  *
- * <p>Two kinds of threads touch files: each {@link Lane} has one, and the keeper changes what the state file says and walks over
- * the store. Whoever calls in here waits for neither.
+ * <p>Three kinds of threads touch files: each {@link Lane} has one, the keeper changes what the state file says and walks over
+ * the store, and the walker looks at what is there. Whoever calls in here waits for none of them.
  */
 public final class FlashTier implements LowerTier, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
