@@ -76,7 +76,7 @@ final class InMemoryCache implements Cache {
         requireRoomForHeads(asked, shardCount, segmentBytes);
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
-        budget.reserve(Room.reserveBytes(shardCount, segmentBytes));
+        budget.reserve(Room.keptBytes(shardCount, segmentBytes, config.maxMemoryBytes()));
         SegmentPool pool = openPool(regions, budget, config);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
@@ -447,6 +447,8 @@ final class InMemoryCache implements Cache {
         requireAddressSpace(wanted);
         context.policies(wanted.evictionPolicy(), wanted.evictionSamples(), wanted.cleanerPolicy());
         context.budget().limit(wanted.maxMemoryBytes());
+        context.budget()
+                .reserve(Room.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
         maintenance.reconfigure(wanted);
         config = wanted;
     }

@@ -87,7 +87,8 @@ final class Room {
         if (deferred == 0) {
             return false;
         }
-        long wanted = Math.min(deferred, context.budget().limitBytes() / MOST_PART_FOR_REFUSED) + reserveBytes();
+        long wanted = Math.min(deferred, context.budget().limitBytes() / MOST_PART_FOR_REFUSED)
+                + context.budget().reserveBytes();
         if (context.budget().leftBytes() >= wanted) {
             // The index asks again, at its next insert or when maintenance comes by.
             context.deferredBytes().compareAndSet(deferred, 0);
@@ -103,6 +104,8 @@ final class Room {
         }
         if (releaseDeferred() || gain(now)) {
             fruitlessTurns.set(0);
+            // To be asked again: with those that went, the index may be crowded no more.
+            context.deferredBytes().compareAndSet(deferred, 0);
             return true;
         }
         if (fruitlessTurns.incrementAndGet() < shards.length) {
@@ -141,9 +144,22 @@ final class Room {
         return (long) (shards + SEGMENTS_TO_MOVE_TO) * segmentBytes;
     }
 
+    /**
+     * What is left alone by who can wait, such as a larger table: the reserve of writes that have begun, and what maintenance
+     * keeps ahead of them. Were that taken too, the next writes would have to make room themselves, all at a time.
+     */
+    static long keptBytes(int shards, int segmentBytes, long limitBytes) {
+        long reserve = reserveBytes(shards, segmentBytes);
+        return reserve + aheadBytes(reserve, limitBytes);
+    }
+
+    private static long aheadBytes(long reserve, long limitBytes) {
+        return Math.min(reserve, limitBytes / AHEAD_PART);
+    }
+
     /** Whether maintenance should make room, so that writers need not: once more the reserve, but little of maxmemory. */
     boolean isShort() {
-        return leftBytes() < Math.min(reserveBytes(), context.budget().limitBytes() / AHEAD_PART);
+        return leftBytes() < aheadBytes(reserveBytes(), context.budget().limitBytes());
     }
 
     /**
@@ -168,11 +184,8 @@ final class Room {
             Thread.onSpinWait();
         }
         long now = context.ticker().wallMillis();
-        int fruitless = 0;
         while (leftBytes() < wanted) {
-            if (releaseDeferred() || gain(now)) {
-                fruitless = 0;
-            } else if (++fruitless >= shards.length) {
+            if (!releaseDeferred() && !gain(now) && !gainAnywhere(now)) {
                 return false;
             }
         }
@@ -191,14 +204,48 @@ final class Room {
         return context.regions().discardRetired() > 0 || context.budget().leftBytes() > before;
     }
 
-    /** One slice of work in the shard whose turn it is; false if it gained nothing. */
+    /**
+     * One slice of work in the shard whose turn it is; false if it gained nothing. A shard keeps its turn until it holds a
+     * segment less: most of what it empties is moved, to a fresh segment at first, so who went round the shards slice by slice
+     * would empty one in each of them before the first is gained.
+     */
     boolean gain(long nowMillis) {
-        Shard shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
-        shard.lock();
+        int at = turn.get();
+        Shard shard = shards[Math.floorMod(at, shards.length)];
+        if (!shard.tryLock()) {
+            // Another thread works there, or writes: the next shard's memory is as good.
+            turn.compareAndSet(at, at + 1);
+            at++;
+            shard = shards[Math.floorMod(at, shards.length)];
+            shard.lock();
+        }
         try {
-            return shard.cleaner().pressureSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS);
+            boolean gained = pressureSlice(shard, nowMillis);
+            if (!gained || shard.cleaner().isTurnOver()) {
+                turn.compareAndSet(at, at + 1);
+            }
+            return gained;
         } finally {
             shard.unlock();
         }
+    }
+
+    /** One slice of work in the first shard that gains by it; false if none does. */
+    private boolean gainAnywhere(long nowMillis) {
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                if (pressureSlice(shard, nowMillis)) {
+                    return true;
+                }
+            } finally {
+                shard.unlock();
+            }
+        }
+        return false;
+    }
+
+    private boolean pressureSlice(Shard locked, long nowMillis) {
+        return locked.cleaner().pressureSlice(nowMillis, context.ticker().nanoTime() + SLICE_NANOS);
     }
 }

@@ -404,6 +404,7 @@ public final class Shard {
             Index index = items.indexOrNull(physical);
             if (index != null) {
                 more |= index.rehashStep(buckets);
+                items.askForRefused(index);
             }
         }
         return more;

@@ -52,6 +52,9 @@ public final class ShardCleaner {
     /** Whether this slice may evict what finds no room to move to. */
     private boolean mayEvict;
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
+    /** Steps of this turn under pressure: segments emptied, or a few items that went one by one; and what was held after the first. */
+    private int steps;
+    private int heldAtFirst;
 
     private long segmentsCleaned;
     private long bytesMoved;
@@ -121,9 +124,23 @@ public final class ShardCleaner {
         return walk(nowMillis, deadlineNanos);
     }
 
-    /** Whether a segment is half done. */
-    public boolean busy() {
-        return segment != NONE;
+    /**
+     * To be asked after each slice under pressure: whether another shard is to go on. This one holds a segment less than when it
+     * was asked first, or gained none in as many steps as a segment should take if each frees the share that is past the line.
+     */
+    public boolean isTurnOver() {
+        if (segment != NONE) {
+            return false;
+        }
+        int held = segments.segmentCount();
+        if (steps == 0) {
+            heldAtFirst = held;
+        }
+        boolean over = held < heldAtFirst || ++steps > context.evictionSamples;
+        if (over) {
+            steps = 0;
+        }
+        return over;
     }
 
     /** The policy may change at any time; the line was drawn through scores of the one before. */

@@ -238,9 +238,14 @@ final class ShardItems {
 
     void insert(Index index, long hash, long location) {
         index.insert(hash, location);
+        askForRefused(index);
+    }
+
+    /** Asks for the larger table that an index was refused, if anything may be evicted for it. */
+    void askForRefused(Index index) {
         long refused = index.takeRefusedBytes();
         if (refused > 0 && context.evictionPolicy.evicts()) {
-            // Not added: the next insert asks for the same table again.
+            // Not added: the same table is asked for again and again.
             context.deferredBytes.accumulateAndGet(refused, Math::max);
         }
     }
