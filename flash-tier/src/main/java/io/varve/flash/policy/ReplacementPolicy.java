@@ -16,6 +16,9 @@ public interface ReplacementPolicy {
     /** The key is no longer cached, and not because it was a victim. */
     void removed(long key);
 
+    /** So many keys are cached, where something else than their number bounds them: a round of the hand meets no more. */
+    default void holds(long keys) {}
+
     /**
      * Looks for the key that goes. Who has it found takes it out of the cache and does not report it as removed.
      *

@@ -26,6 +26,8 @@ public final class TbfPolicy extends SearchingPolicy {
     private final boolean markInserted;
     private volatile BloomFilter current;
     private volatile BloomFilter previous;
+    /** After so many keys looked at the filters are flipped. */
+    private long round;
     private long sinceFlip;
     private long flips;
 
@@ -36,6 +38,7 @@ public final class TbfPolicy extends SearchingPolicy {
      */
     public TbfPolicy(Arena arena, long capacity, int bits, int hashes, boolean markInserted) {
         this.capacity = capacity;
+        round = capacity;
         this.markInserted = markInserted;
         current = new BloomFilter(arena, capacity * bits, hashes);
         previous = new BloomFilter(arena, capacity * bits, hashes);
@@ -57,6 +60,11 @@ public final class TbfPolicy extends SearchingPolicy {
     @Override
     public void removed(long key) {
         // Bits of a Bloom filter belong to several keys.
+    }
+
+    @Override
+    public void holds(long keys) {
+        round = Math.clamp(keys, 1, capacity);
     }
 
     @Override
@@ -92,7 +100,7 @@ public final class TbfPolicy extends SearchingPolicy {
     private void countKey() {
         looked();
         sinceFlip++;
-        if (sinceFlip >= capacity) {
+        if (sinceFlip >= round) {
             flip();
         }
     }

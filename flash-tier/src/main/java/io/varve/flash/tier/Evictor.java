@@ -113,6 +113,7 @@ final class Evictor {
         }
         lock.lock();
         try {
+            policy.holds(store.count());
             for (long left = Math.min(over, MOST_VICTIMS); left > 0; left--) {
                 hand.begin();
                 if (!policy.findVictim(hand)) {

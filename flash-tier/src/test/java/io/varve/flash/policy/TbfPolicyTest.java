@@ -48,6 +48,25 @@ class TbfPolicyTest {
         }
     }
 
+    /** Where bytes bound the cache it holds fewer keys than it might, and a round of the hand meets those. */
+    @Test
+    void filtersFlipSoonerWhereFewerAreHeld() {
+        TbfPolicy policy = policy(100);
+        ListHand hand = new ListHand(keys(10), 1);
+        policy.holds(10);
+        for (int i = 0; i < 40; i++) {
+            assertThat(policy.flips()).isEqualTo(i / 10);
+            assertThat(policy.findVictim(hand.begin())).isTrue();
+        }
+        policy.holds(1000);
+        for (int i = 0; i < 99; i++) {
+            assertThat(policy.findVictim(hand.begin())).isTrue();
+        }
+        assertThat(policy.flips()).as("never later than what it can hold").isEqualTo(4);
+        assertThat(policy.findVictim(hand.begin())).isTrue();
+        assertThat(policy.flips()).isEqualTo(5);
+    }
+
     @Test
     void filtersFlipWhenAsManyKeysWereLookedAtAsTheCacheHolds() {
         List<Long> keys = keys(10);
