@@ -120,8 +120,11 @@ public interface Cache extends AutoCloseable {
 
     void resetStats();
 
-    /** Told of every change from now on. */
+    /** Told of every change from now on: of a shard, of all that begin after the next time its lock is taken. */
     void subscribe(ChangeListener listener);
+
+    /** Told no more; a change on its way may still be told. */
+    void unsubscribe(ChangeListener listener);
 
     /**
      * Charges memory that is held elsewhere for the sake of the items, for as long as the cache is open.

@@ -206,10 +206,18 @@ final class InMemoryCache implements Cache {
 
     @Override
     public void flush(int database) {
-        while (!underAllLocks(() -> context.databases().detach(database))) {
+        while (!underAllLocks(() -> detach(database))) {
             // More flushes in flight than physical databases: this one helps to finish the others.
             reclaimer.reclaimSlice();
         }
+    }
+
+    private boolean detach(int database) {
+        boolean detached = context.databases().detach(database);
+        if (detached) {
+            context.tellFlushed(database);
+        }
+        return detached;
     }
 
     @Override
@@ -239,6 +247,7 @@ final class InMemoryCache implements Cache {
             } else {
                 context.databases().renew(i);
             }
+            context.tellFlushed(i);
         }
         return true;
     }
@@ -254,7 +263,13 @@ final class InMemoryCache implements Cache {
 
     @Override
     public void swap(int first, int second) {
-        boolean swapped = underAllLocks(() -> context.databases().swap(first, second));
+        boolean swapped = underAllLocks(() -> {
+            boolean done = context.databases().swap(first, second);
+            if (first != second) {
+                context.tellSwapped(first, second);
+            }
+            return done;
+        });
         assert swapped;
     }
 
@@ -376,6 +391,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public void unsubscribe(ChangeListener listener) {
+        context.unsubscribe(listener);
+    }
+
+    @Override
     public boolean chargeElsewhere(long bytes) {
         return context.budget().tryChargeBesideReserve(bytes);
     }
@@ -420,6 +440,7 @@ final class InMemoryCache implements Cache {
         boolean renewed = underAllLocks(() -> {
             for (int i = 0; i < config.databases(); i++) {
                 context.databases().renew(i);
+                context.tellFlushed(i);
             }
             meanwhile.run();
             return true;

@@ -39,6 +39,7 @@ class LowerTierTest {
     void whatIsEvictedFallsAsItIs() {
         Map<String, Fallen> below = new HashMap<>();
         Set<String> told = new HashSet<>();
+        Set<String> fell = new HashSet<>();
         try (CacheFixture fixture = open()) {
             fixture.cache.lower((epoch, hash, item, access) -> {
                 Fallen fallen = new Fallen(epoch, item.type(), item.encoding(),
@@ -53,6 +54,8 @@ class LowerTierTest {
             fixture.cache.subscribe((change, _, _, _, address, length) -> {
                 if (change == Change.EVICTED) {
                     told.add(text(address, length));
+                } else if (change == Change.FELL) {
+                    fell.add(text(address, length));
                 }
             });
             long later = System.currentTimeMillis() + 1_000_000;
@@ -74,6 +77,7 @@ class LowerTierTest {
             });
             assertThat(told).as("evictions that are the end of it").isNotEmpty()
                     .doesNotContainAnyElementsOf(below.keySet());
+            assertThat(fell).isEqualTo(below.keySet());
             assertThat(told.size() + below.size() + fixture.cache.size(0) + fixture.cache.size(1)).isEqualTo(KEYS);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }

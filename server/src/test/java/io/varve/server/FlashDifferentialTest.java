@@ -83,7 +83,7 @@ class FlashDifferentialTest {
         SplittableRandom seeds = new SplittableRandom(firstSeed);
         long seed = firstSeed;
         for (long sent = 0; sent < COMMANDS; sent += SCRIPT_COMMANDS) {
-            List<ScriptStep> script = new RandomCommands(seed, reference.isAtLeast(7)).script(SCRIPT_COMMANDS);
+            List<ScriptStep> script = new RandomCommands(seed, reference.isAtLeast(7), true).script(SCRIPT_COMMANDS);
             DifferentialRun.Difference difference = run.run(script);
             if (difference != null) {
                 Assertions.fail("RESP" + protocol + ", seed " + seed + ", step " + difference.step() + " "

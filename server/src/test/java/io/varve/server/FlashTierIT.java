@@ -57,6 +57,37 @@ class FlashTierIT {
         }
     }
 
+    /** The keys of all commands of a transaction come up before the first of them runs. */
+    @Test
+    void aTransactionFindsWhatIsOnFlash() throws IOException {
+        try (VarveServer server = VarveServer.start(config("port", "0"));
+                RawClient client = new RawClient(server.port())) {
+            fill(client, "k", KEYS);
+            SplittableRandom random = new SplittableRandom(5);
+            for (int round = 0; round < 50; round++) {
+                client.queue("MULTI");
+                List<Integer> asked = new ArrayList<>();
+                for (int i = 0; i < 20; i++) {
+                    int number = random.nextInt(KEYS);
+                    asked.add(number);
+                    client.queue(i % 2 == 0 ? "GET" : "STRLEN", "k" + number);
+                }
+                client.queue("EXEC");
+                client.flush();
+                for (int i = 0; i <= asked.size(); i++) {
+                    assertThat(client.read().isError()).isFalse();
+                }
+                List<RawReply> replies = client.read().elements();
+                for (int i = 0; i < asked.size(); i++) {
+                    String value = VALUE + asked.get(i);
+                    assertThat(replies.get(i).text())
+                            .isEqualTo(i % 2 == 0 ? value : Integer.toString(value.length()));
+                }
+            }
+            assertThat(client.infoLong("flash_promotions")).isGreaterThan(100);
+        }
+    }
+
     @Test
     void whatIsOnFlashIsThereForEveryCommand() throws IOException {
         try (VarveServer server = VarveServer.start(config());

@@ -3,6 +3,7 @@ package io.varve.server;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 import static io.varve.server.ScriptStep.Comparison.ANY_ORDER;
@@ -45,30 +46,83 @@ final class RandomCommands {
 
     private final SplittableRandom random;
     private final boolean knows7;
+    /** Whether everything falls to flash all the time: then some commands are refused in a transaction, and a watched key has moved. */
+    private final boolean overFlash;
     private final List<ScriptStep> script = new ArrayList<>();
 
     /**
      * @param knows7 whether the reference has the commands and options that came with Redis 7
      */
     RandomCommands(long seed, boolean knows7) {
+        this(seed, knows7, false);
+    }
+
+    /** @param overFlash whether everything falls to flash all the time */
+    RandomCommands(long seed, boolean knows7, boolean overFlash) {
         random = new SplittableRandom(seed);
         this.knows7 = knows7;
+        this.overFlash = overFlash;
     }
 
     List<ScriptStep> script(int commands) {
         while (script.size() < commands) {
-            int kind = random.nextInt(100);
-            if (kind < 40) {
-                stringCommand();
-            } else if (kind < 68) {
-                keyCommand();
-            } else if (kind < 96) {
-                hashCommand();
+            if (oneIn(60)) {
+                transaction();
             } else {
-                databaseCommand();
+                anyCommand();
             }
         }
         return script;
+    }
+
+    private void anyCommand() {
+        int kind = random.nextInt(100);
+        if (kind < 40) {
+            stringCommand();
+        } else if (kind < 68) {
+            keyCommand();
+        } else if (kind < 96) {
+            hashCommand();
+        } else {
+            databaseCommand();
+        }
+    }
+
+    /** Of what comes in between only commands whose replies are the same byte for byte: EXEC's are compared as a whole. */
+    private void transaction() {
+        if (oneIn(2) && !overFlash) {
+            add("WATCH", key(), key());
+            if (oneIn(2)) {
+                anyCommand();
+            }
+            if (oneIn(8)) {
+                add("UNWATCH");
+            }
+        }
+        int from = script.size();
+        add("MULTI");
+        int count = oneIn(10) ? 200 : random.nextInt(8);
+        for (int i = 0; i < count; i++) {
+            if (oneIn(60)) {
+                add(one("MULTI", "WATCH", "UNWATCH", "PING", "ECHO"), key());
+            } else if (oneIn(100)) {
+                add("nosuch", "argument");
+            } else {
+                anyCommand();
+            }
+        }
+        script.subList(from, script.size()).removeIf(step -> !mayBeInTransaction(step));
+        add(oneIn(5) ? "DISCARD" : "EXEC");
+        // Whatever has become of the words above: it is over.
+        script.add(ScriptStep.exact("DISCARD"));
+    }
+
+    private boolean mayBeInTransaction(ScriptStep step) {
+        if (step.comparison() != EXACT) {
+            return false;
+        }
+        String name = step.arguments().getFirst().toUpperCase(Locale.ROOT);
+        return !overFlash || !Set.of("SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE", "COPY").contains(name);
     }
 
     // --- words

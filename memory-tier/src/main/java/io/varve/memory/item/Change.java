@@ -12,6 +12,8 @@ public enum Change {
     DELETED,
     /** Its time came. */
     EXPIRED,
-    /** It fell to pressure. */
-    EVICTED
+    /** It fell to pressure, and is gone. */
+    EVICTED,
+    /** It fell to pressure and lives on in the tier below: nobody can see a difference, until that lets it go without a word. */
+    FELL
 }

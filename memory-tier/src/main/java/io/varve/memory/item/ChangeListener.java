@@ -13,4 +13,10 @@ public interface ChangeListener {
      * @param keyAddress where the key's bytes are during the call
      */
     void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength);
+
+    /** All keys of a logical database have gone. Told under the locks of all shards, once for all keys. */
+    default void flushed(int database) {}
+
+    /** Two logical databases have exchanged their keys. Told under the locks of all shards. */
+    default void swapped(int first, int second) {}
 }

@@ -70,6 +70,25 @@ public final class ShardContext {
         listeners = more;
     }
 
+    public synchronized void unsubscribe(ChangeListener listener) {
+        listeners = java.util.Arrays.stream(listeners).filter(other -> !other.equals(listener))
+                .toArray(ChangeListener[]::new);
+    }
+
+    /** Tells that a logical database is empty. The caller holds the locks of all shards. */
+    public void tellFlushed(int database) {
+        for (ChangeListener listener : listeners) {
+            listener.flushed(database);
+        }
+    }
+
+    /** Tells that two logical databases have been exchanged. The caller holds the locks of all shards. */
+    public void tellSwapped(int first, int second) {
+        for (ChangeListener listener : listeners) {
+            listener.swapped(first, second);
+        }
+    }
+
     public void lower(LowerTier tier) {
         lower = tier;
     }

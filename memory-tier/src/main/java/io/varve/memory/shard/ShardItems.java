@@ -361,7 +361,7 @@ final class ShardItems {
         evicted++;
         LowerTier lower = context.lower;
         boolean gone = lower == null || !fall(lower, hash, location, address, physical);
-        letGo(location, address, physical, Change.EVICTED, gone);
+        letGo(location, address, physical, gone ? Change.EVICTED : Change.FELL, true);
     }
 
     private boolean fall(LowerTier lower, long hash, long location, long address, int physical) {

@@ -5,12 +5,14 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The lock of a shard: not reentrant, not fair. Many threads.
+ * The lock of a shard: reentrant, not fair. Many threads.
  *
  * <p>It is held for well under a microsecond by a command and for 200 microseconds at most by maintenance, and mostly
  * nobody waits. So letting go is a plain store with release semantics: a core need not drain its writes to the item for it,
  * as it would for an exchange that tells whether somebody waits. The price is paid by who waits: it looks again and again,
  * first at once, then after others had the core, then after short sleeps.
+ *
+ * <p>A transaction holds the locks of all its commands while each of them takes its own again, and gives them back.
  */
 final class ShardLock {
     private static final int FREE = 0;
@@ -36,14 +38,17 @@ final class ShardLock {
     private int state = FREE;
     /** The thread that has it; meaningful to that thread, to others it may be stale. */
     private long owner = NOBODY;
+    /** How often the thread that has it has taken it again. */
+    private int taken;
 
-    /** Waits until it is free, and takes it. A thread that has it already would wait for itself: that is an error. */
+    /** Waits until it is free or the caller's own, and takes it. */
     void lock() {
         if (!tryLock()) {
             lockLater();
         }
     }
 
+    /** Takes it if it is free; false if a thread has it, be it the caller. */
     boolean tryLock() {
         if ((int) STATE.getOpaque(this) != FREE || !STATE.compareAndSet(this, FREE, HELD)) {
             return false;
@@ -55,7 +60,8 @@ final class ShardLock {
     @SuppressWarnings("ThreadPriorityCheck") // on a machine of one core the holder cannot go on while this thread spins
     private void lockLater() {
         if (isHeldByMe()) {
-            throw new IllegalMonitorStateException("The shard is locked by this thread already");
+            taken++;
+            return;
         }
         boolean interrupted = false;
         for (int tries = 0; !tryLock(); tries++) {
@@ -74,8 +80,13 @@ final class ShardLock {
         }
     }
 
+    /** Gives it back once. */
     void unlock() {
         assert isHeldByMe() : "not locked by this thread";
+        if (taken > 0) {
+            taken--;
+            return;
+        }
         owner = NOBODY;
         STATE.setRelease(this, FREE);
     }

@@ -6,7 +6,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class ShardLockTest {
     private static final int THREADS = 4;
@@ -90,9 +89,22 @@ class ShardLockTest {
     }
 
     @Test
-    void lockingTwiceIsAnErrorAndNoDeadlock() {
+    void whoHasItTakesItAgainAndGivesItBackAsOften() throws InterruptedException {
         lock.lock();
-        assertThatThrownBy(lock::lock).isInstanceOf(IllegalMonitorStateException.class);
+        lock.lock();
+        lock.lock();
+        assertThat(lock.tryLock()).isFalse();
         lock.unlock();
+        lock.unlock();
+        assertThat(lock.isHeldByMe()).isTrue();
+        boolean[] taken = {true, false};
+        Thread other = new Thread(() -> taken[0] = lock.tryLock());
+        other.start();
+        other.join();
+        lock.unlock();
+        Thread another = new Thread(() -> taken[1] = lock.tryLock());
+        another.start();
+        another.join();
+        assertThat(taken).containsExactly(false, true);
     }
 }

@@ -25,12 +25,12 @@ public final class Batch implements RequestSink {
     /** A key on the heap: the object, the reference to it, and its argument's number. */
     private static final int KEY_BYTES = 48;
 
-    private final int[] firstArguments = new int[MAX_COMMANDS];
-    private final int[] argumentCounts = new int[MAX_COMMANDS];
-    private final int[] firstKeys = new int[MAX_COMMANDS];
-    private final int[] keyCounts = new int[MAX_COMMANDS];
-    private final @Nullable CommandSpec[] specs = new CommandSpec[MAX_COMMANDS];
-    private final boolean[] refused = new boolean[MAX_COMMANDS];
+    private int[] firstArguments = new int[MAX_COMMANDS];
+    private int[] argumentCounts = new int[MAX_COMMANDS];
+    private int[] firstKeys = new int[MAX_COMMANDS];
+    private int[] keyCounts = new int[MAX_COMMANDS];
+    private @Nullable CommandSpec[] specs = new CommandSpec[MAX_COMMANDS];
+    private boolean[] refused = new boolean[MAX_COMMANDS];
     private int commandCount;
 
     private long[] addresses = new long[INITIAL_ARGUMENTS];
@@ -66,6 +66,9 @@ public final class Batch implements RequestSink {
                 }
             }
         }
+        if (firstArguments.length > MAX_COMMANDS) {
+            sizeCommands(MAX_COMMANDS);
+        }
         commandCount = 0;
         argumentTotal = 0;
         keyTotal = 0;
@@ -88,15 +91,31 @@ public final class Batch implements RequestSink {
         }
     }
 
+    /** Only a transaction has more commands than one read brings. */
+    private void sizeCommands(int size) {
+        firstArguments = Arrays.copyOf(firstArguments, size);
+        argumentCounts = Arrays.copyOf(argumentCounts, size);
+        firstKeys = Arrays.copyOf(firstKeys, size);
+        keyCounts = Arrays.copyOf(keyCounts, size);
+        specs = Arrays.copyOf(specs, size);
+        refused = Arrays.copyOf(refused, size);
+    }
+
     // --- filled by the decoder
 
     @Override
     public void beginRequest(int arguments) {
+        if (commandCount == firstArguments.length) {
+            sizeCommands(2 * commandCount);
+        }
         firstArguments[commandCount] = argumentTotal;
         int needed = argumentTotal + arguments;
         if (needed > addresses.length) {
-            // Doubled while small; of a giant request exactly what it needs.
-            int larger = Math.max(needed, Math.min(addresses.length * 2, MAX_KEPT));
+            // Doubled while small, or of many commands; of a giant request exactly what it needs.
+            int doubled = commandCount < MAX_COMMANDS
+                    ? Math.min(addresses.length * 2, MAX_KEPT)
+                    : addresses.length * 2;
+            int larger = Math.max(needed, doubled);
             addresses = Arrays.copyOf(addresses, larger);
             lengths = Arrays.copyOf(lengths, larger);
         }
@@ -136,7 +155,7 @@ public final class Batch implements RequestSink {
 
     @Override
     public boolean isFull() {
-        return commandCount == MAX_COMMANDS;
+        return commandCount >= MAX_COMMANDS;
     }
 
     // --- keys
@@ -162,7 +181,7 @@ public final class Batch implements RequestSink {
     }
 
     /**
-     * Makes room for the keys of a command: of many exactly what they need. If the heap has none to give, the command is
+     * Makes room for the keys of a command: of many exactly what they need, if not many commands have them. If the heap has none to give, the command is
      * refused.
      *
      * @return whether there is room
@@ -172,14 +191,15 @@ public final class Batch implements RequestSink {
         if (needed <= keys.length || needed <= MAX_KEPT) {
             return true;
         }
-        long bytes = (needed - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
+        int size = commandCount <= MAX_COMMANDS ? needed : Math.max(needed, 2 * keys.length);
+        long bytes = (size - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
         if (!memory.take(bytes)) {
             refused[command] = true;
             return false;
         }
         chargedTo = memory;
         charged += bytes;
-        growKeys(needed);
+        growKeys(size);
         return true;
     }
 

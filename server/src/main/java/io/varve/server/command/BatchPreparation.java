@@ -69,7 +69,8 @@ final class BatchPreparation {
                         | Memory.getInt(address + length - Integer.BYTES) & 0xFFFF_FFFFL;
     }
 
-    private void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
+    /** Binds the keys of one command; where the heap has no room for them, the command is refused. */
+    void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
         KeyFinder finder = spec.keyFinder();
         batch.beginKeys(command);
         if (finder != null) {

@@ -62,11 +62,9 @@ final class Below {
         return tier.mightHold(epoch, key.hash()) && key.length() <= FlashTier.MOST_KEY_BYTES;
     }
 
-    /** Whether keys are fetched once more for this command: for one of many keys more often, as not all are fetched at once. */
-    static boolean mayFetch(Batch batch, int command) {
+    /** Whether these keys, of one command, are fetched once more: if they are many more often, as not all are fetched at once. */
+    static boolean mayFetch(Batch batch, int first, int count) {
         long bytes = 0;
-        int first = batch.firstKey(command);
-        int count = batch.keyCount(command);
         for (int i = first; i < first + count; i++) {
             bytes += batch.key(i).length();
         }
@@ -76,16 +74,17 @@ final class Below {
     /**
      * Has the keys of a command fetched that may be on flash, and those of the commands behind it, which will wait for it.
      *
+     * @param first     of the command's keys
      * @param elsewhere a key in another database that the command asked for as well, or null
      */
-    Suspension fetch(Batch batch, int command, @org.jspecify.annotations.Nullable Key elsewhere) {
+    Suspension fetch(Batch batch, int first, @org.jspecify.annotations.Nullable Key elsewhere) {
         Suspension wait = Suspension.silent();
         Fetching fetching = new Fetching(() -> wait.answer(_ -> {}), memory);
         Fetch fetch = fetching.fetch();
         if (elsewhere != null) {
             add(fetching, Batch.KEY_ELSEWHERE, elsewhere, batch);
         }
-        for (int i = batch.firstKey(command); i < batch.keyTotal() && fetch.size() < MOST_KEYS
+        for (int i = first; i < batch.keyTotal() && fetch.size() < MOST_KEYS
                 && fetching.keyBytes() < MOST_KEY_BYTES && (fetch.size() == 0 || fetching.hasRoom()); i++) {
             add(fetching, i, batch.key(i), batch);
         }
@@ -111,13 +110,14 @@ final class Below {
     /**
      * Notes with the batch what became of the keys that were fetched last.
      *
+     * @param first of the command's keys
      * @return whether memory had room for those of the command
      */
-    boolean settle(Batch batch, int command) {
+    boolean settle(Batch batch, int first, int count) {
         Fetching fetching = batch.takeFetching();
         if (fetching == null) {
             return true;
         }
-        return fetching.settle(batch, batch.firstKey(command), batch.keyCount(command));
+        return fetching.settle(batch, first, count);
     }
 }

@@ -2,6 +2,8 @@ package io.varve.server.command;
 
 import java.net.InetAddress;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The state of one connection: who it is and how it is to be answered. Single-writer its event loop, many readers
  * (CLIENT LIST): the fields are volatile where a stale value would be wrong, plain where it would only be late.
@@ -33,11 +35,16 @@ public final class Client {
     private boolean noTouch;
     private boolean closing;
     private ReplyMode replyMode = ReplyMode.ON;
+    private final Watch watch;
+    private @Nullable Transaction transaction;
+    private volatile int queuedCommands = -1;
     private volatile String lastCommand = "NULL";
     private volatile long lastInteractionMillis;
     private volatile int lastArgumentCount;
 
-    public Client(long id, Connection connection, String address, String localAddress, long createdMillis) {
+    /** @param watch what it watches: nothing yet */
+    Client(long id, Connection connection, String address, String localAddress, long createdMillis, Watch watch) {
+        this.watch = watch;
         this.id = id;
         this.connection = connection;
         this.address = address;
@@ -177,6 +184,50 @@ public final class Client {
     public void kill() {
         killed = true;
         connection.kill();
+    }
+
+    // --- its transaction
+
+    /** What it has queued since MULTI; null if it has sent none. */
+    @Nullable
+    Transaction transaction() {
+        return transaction;
+    }
+
+    void begin(Transaction begun) {
+        transaction = begun;
+        queuedCommands = 0;
+    }
+
+    /** So many commands are queued by now. */
+    void queued(int commands) {
+        queuedCommands = commands;
+    }
+
+    /** How many commands are queued; -1 without MULTI. */
+    int queuedCommands() {
+        return queuedCommands;
+    }
+
+    /** The keys that it watches. */
+    Watch watch() {
+        return watch;
+    }
+
+    /** EXEC or DISCARD, or the end: nothing is queued or watched any more. */
+    void endTransaction() {
+        Transaction ended = transaction;
+        if (ended != null) {
+            transaction = null;
+            queuedCommands = -1;
+            ended.end();
+        }
+        watch.clear();
+    }
+
+    /** It has left. On its event loop. */
+    public void left() {
+        endTransaction();
     }
 
     public ReplyMode replyMode() {

@@ -106,7 +106,8 @@ final class ClientCommands {
                 + connection.fileDescriptor() + " name=" + client.name() + " age="
                 + (now - client.createdMillis()) / 1000 + " idle="
                 + Math.max(0, now - client.lastInteractionMillis()) / 1000 + " flags=" + flags(client) + " db="
-                + client.database() + " sub=0 psub=0 ssub=0 multi=-1 qbuf=" + incoming + " qbuf-free="
+                + client.database() + " sub=0 psub=0 ssub=0 multi="
+                + client.queuedCommands() + " qbuf=" + incoming + " qbuf-free="
                 + (capacity - incoming) + " argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem="
                 + connection.outgoingBytes() + " tot-mem=" + (capacity + connection.outgoingBytes()) + " events=r cmd="
                 + client.lastCommand() + " user=default redir=-1 resp=" + client.protocol() + " lib-name="
@@ -114,7 +115,8 @@ final class ClientCommands {
     }
 
     private static String flags(Client client) {
-        String flags = (client.waiting() ? "b" : "") + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
+        String flags = (client.queuedCommands() >= 0 ? "x" : "") + (client.waiting() ? "b" : "")
+                + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
         return flags.isEmpty() ? "N" : flags;
     }
 

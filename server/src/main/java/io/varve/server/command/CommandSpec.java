@@ -45,6 +45,8 @@ public final class CommandSpec {
     private final boolean denyOom;
     private final boolean sharesClock;
     private final boolean allOrNothing;
+    private final boolean runsAtOnce;
+    private final boolean waitsForFlash;
     private final boolean forDebugging;
     private final @Nullable UseNarrowing useNarrowing;
     private final byte[] nameBytes;
@@ -80,6 +82,8 @@ public final class CommandSpec {
         useNarrowing = builder.useNarrowing;
         sharesClock = builder.sharesClock;
         allOrNothing = builder.allOrNothing;
+        runsAtOnce = builder.runsAtOnce;
+        waitsForFlash = builder.waitsForFlash;
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
@@ -190,6 +194,16 @@ public final class CommandSpec {
     /** Whether it has changed nothing, for all of its keys, when it found no room. */
     boolean isAllOrNothing() {
         return allOrNothing;
+    }
+
+    /** Whether it is not queued after MULTI. */
+    boolean runsAtOnce() {
+        return runsAtOnce;
+    }
+
+    /** Whether it asks flash, if there is one, for more than the keys that it names: its client waits for that. */
+    boolean waitsForFlash() {
+        return waitsForFlash;
     }
 
     public int firstKey() {
@@ -312,6 +326,8 @@ public final class CommandSpec {
         private @Nullable Handler handler;
         private boolean sharesClock;
         private boolean allOrNothing;
+        private boolean runsAtOnce;
+        private boolean waitsForFlash;
         private final List<Builder> subcommands = new ArrayList<>();
 
         private Builder(String name) {
@@ -413,6 +429,18 @@ public final class CommandSpec {
         /** It has several keys, and has changed none of them when it finds no room: it may be run again. */
         public Builder allOrNothing() {
             allOrNothing = true;
+            return this;
+        }
+
+        /** It is executed after MULTI too, not queued. */
+        Builder runsAtOnce() {
+            runsAtOnce = true;
+            return this;
+        }
+
+        /** It asks flash, if there is one, for more than the keys that it names. */
+        Builder waitsForFlash() {
+            waitsForFlash = true;
             return this;
         }
 

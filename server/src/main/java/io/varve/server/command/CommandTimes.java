@@ -79,6 +79,12 @@ final class CommandTimes {
         started = ticker.nanoTime();
     }
 
+    /** A command was queued: it is counted when it runs. */
+    void queued(Batch batch, int command, Client client, long nowMillis) {
+        settle(batch, command, client, nowMillis);
+        started = ticker.nanoTime();
+    }
+
     /** No command of that name: what finding that out took is nobody's. */
     void unknown() {
         started = ticker.nanoTime();

@@ -34,7 +34,7 @@ final class ConnectionCommands {
         table.add(describe("echo").arity(2).flags(LOADING, STALE, FAST).summary("Answers its argument.")
                 .handler(call -> call.reply().bulk(call.argumentAddress(1), call.argumentLength(1))));
         table.add(describe("quit").arity(-1).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY)
-                .summary("Closes the connection.").handler(ConnectionCommands::quit));
+                .summary("Closes the connection.").runsAtOnce().handler(ConnectionCommands::quit));
         table.add(describe("select").arity(2).flags(LOADING, STALE, FAST).summary("Selects a database by its number.")
                 .handler(this::select));
         table.add(describe("auth").arity(-2).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY, SKIP_SLOWLOG)
@@ -44,7 +44,8 @@ final class ConnectionCommands {
                 .summary("Agrees on the protocol, and authenticates and names the client on the way.")
                 .handler(this::hello));
         table.add(describe("reset").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY).since("6.2.0")
-                .summary("Puts the connection back into the state it had when it was new.").handler(this::reset));
+                .summary("Puts the connection back into the state it had when it was new.").runsAtOnce()
+                .handler(this::reset));
     }
 
     private static CommandSpec.Builder describe(String name) {
@@ -192,6 +193,7 @@ final class ConnectionCommands {
 
     private void reset(Invocation call) {
         Client client = call.client();
+        client.endTransaction();
         client.database(0);
         client.protocol(2);
         client.name("");

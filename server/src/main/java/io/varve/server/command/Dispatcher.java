@@ -21,6 +21,7 @@ public final class Dispatcher {
 
     static final String OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
     private static final String NO_AUTH = "NOAUTH Authentication required.";
+    private static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
     /** How often a command is run that found no room, counting the first time. */
@@ -48,6 +49,8 @@ public final class Dispatcher {
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
     private boolean failed;
+    /** Whether the last command was queued in a transaction. */
+    private boolean queued;
     /** What the client is to wait for after the last run. */
     private @Nullable Suspension suspension;
     private boolean missingElsewhere;
@@ -59,9 +62,10 @@ public final class Dispatcher {
         cache = server.cache();
         session = cache.newSession();
         below = server.flash() == null ? null : new Below(server.flash(), session, server.argumentMemory());
-        call = new Invocation(cache, session, server, below);
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
+        call = new Invocation(cache, session, server, below,
+                new TransactionRunner(server, session, below, counters));
         times = new CommandTimes(server, counters);
         preparation = new BatchPreparation(server, table, session);
     }
@@ -86,6 +90,8 @@ public final class Dispatcher {
         session.now(server.ticker().wallMillis());
         session.touching(!client.noTouch());
         times.begin();
+        // Of a run that a connection did not survive.
+        call.takeErrorsToldOf();
         int i = next;
         CommandSpec last = null;
         while (i < batch.commandCount() && !client.closing() && suspension == null
@@ -103,6 +109,8 @@ public final class Dispatcher {
             if (spec != null) {
                 if (ran) {
                     times.ran(batch, i, failed, client, session.now());
+                } else if (queued) {
+                    times.queued(batch, i, client, session.now());
                 } else {
                     times.refused(batch, i, spec, client, session.now());
                 }
@@ -148,6 +156,7 @@ public final class Dispatcher {
         long mark = reply.mark();
         long errors = reply.errors();
         ran = false;
+        queued = false;
         failed = false;
         if (spec == null && isHttp(batch, command)) {
             // As in Redis nothing is replied, not even to the commands in front of it.
@@ -156,14 +165,19 @@ public final class Dispatcher {
             client.abort();
             return;
         }
+        Transaction transaction = client.transaction();
         if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))
                 || spec.isForDebugging() && !mayDebug(client)) {
-            reply.error(Refusal.of(batch, command, spec, mayDebug(client)));
+            refuse(client, spec, reply, Refusal.of(batch, command, spec, mayDebug(client)));
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
-            reply.error(NO_AUTH);
+            refuse(client, spec, reply, NO_AUTH);
+        } else if (transaction != null && cannotBeQueued(spec)) {
+            refuse(client, spec, reply, NOT_IN_TRANSACTION);
         } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client, 0)) {
-            reply.error(OUT_OF_MEMORY);
+            refuse(client, spec, reply, OUT_OF_MEMORY);
+        } else if (transaction != null && !spec.runsAtOnce()) {
+            queue(batch, command, spec, client, transaction, reply);
         } else {
             ran = true;
             if (below == null) {
@@ -177,12 +191,41 @@ public final class Dispatcher {
                 return;
             }
         }
-        failed = reply.errors() != errors;
+        failed = reply.errors() != errors + call.takeErrorsToldOf();
         if (failed) {
             server.errors().add(reply.lastError());
         }
         if (client.replyMode() != Client.ReplyMode.ON) {
             leaveOut(client, reply, mark);
+        }
+    }
+
+    /** Replies an error to a command that is not run. A transaction that it should have been a part of will not be run either. */
+    private static void refuse(Client client, @Nullable CommandSpec spec, ReplyWriter reply, String error) {
+        Transaction transaction = client.transaction();
+        if (transaction != null) {
+            transaction.fail();
+        }
+        if (spec != null && spec.fullName().equals("exec")) {
+            client.endTransaction();
+            reply.error(TransactionRunner.abortedBecause(error));
+        } else {
+            reply.error(error);
+        }
+    }
+
+    private boolean cannotBeQueued(CommandSpec spec) {
+        return spec.has(CommandFlag.NO_MULTI) || below != null && spec.waitsForFlash();
+    }
+
+    private void queue(Batch batch, int command, CommandSpec spec, Client client, Transaction transaction,
+            ReplyWriter reply) {
+        if (transaction.add(batch, command, spec, neededBytes(batch, command), preparation)) {
+            queued = true;
+            client.queued(transaction.size());
+            reply.simple("QUEUED");
+        } else {
+            refuse(client, spec, reply, OUT_OF_MEMORY);
         }
     }
 
@@ -193,20 +236,25 @@ public final class Dispatcher {
      */
     private boolean runWithBelow(Below tier, Batch batch, int command, CommandSpec spec, Client client,
             ReplyWriter reply, long mark) {
-        if (!tier.settle(batch, command)) {
-            reply.error(OUT_OF_MEMORY);
+        // The keys of EXEC are those that are queued.
+        Transaction executed = spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
+        Batch named = executed == null ? batch : executed.batch();
+        int first = executed == null ? batch.firstKey(command) : 0;
+        int count = executed == null ? batch.keyCount(command) : named.keyTotal();
+        if (!tier.settle(named, first, count)) {
+            refuse(client, spec, reply, OUT_OF_MEMORY);
         } else {
             try {
                 runLocked(batch, command, spec, client, reply, mark);
             } catch (KeyBelowException missing) {
                 reply.rollback(mark);
-                if (Below.mayFetch(batch, command)) {
-                    suspension = tier.fetch(batch, command, missingElsewhere ? call.keyElsewhere() : null);
+                if (Below.mayFetch(named, first, count)) {
+                    suspension = tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
                     fetching = true;
                     return false;
                 }
                 // They fall as fast as they come: memory has no room for all of them at a time.
-                reply.error(OUT_OF_MEMORY);
+                refuse(client, spec, reply, OUT_OF_MEMORY);
             }
         }
         return true;
@@ -261,7 +309,7 @@ public final class Dispatcher {
                     return;
                 }
             } catch (NoBufferException none) {
-                if (spec.has(CommandFlag.WRITE)) {
+                if (spec.has(CommandFlag.WRITE) || call.mayHaveChanged()) {
                     // It may have changed something, so no error can be replied: the connection breaks.
                     throw none;
                 }

@@ -10,6 +10,7 @@ public final class Families {
         StringCommands.addTo(table);
         KeyCommands.addTo(table);
         HashCommands.addTo(table);
+        TransactionCommands.addTo(table);
         new CatalogueCommands(server).register(table);
         new ConnectionCommands(server).register(table);
         new ClientCommands(server).register(table);

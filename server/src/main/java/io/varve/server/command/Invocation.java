@@ -36,6 +36,9 @@ public final class Invocation implements Arguments {
     private @Nullable ReplyWriter reply;
     private @Nullable CommandSpec spec;
     private @Nullable Suspension suspension;
+    private final @Nullable TransactionRunner transactions;
+    private long errorsToldOf;
+    private boolean mayHaveChanged;
     private Batch batch;
     private int command;
     private int firstArgument;
@@ -49,8 +52,13 @@ public final class Invocation implements Arguments {
     private long scratch;
     private int scratchBytes;
 
-    /** @param below the tier below memory; null if there is none */
-    Invocation(Cache cache, CacheSession session, ServerContext server, @Nullable Below below) {
+    /**
+     * @param below        the tier below memory; null if there is none
+     * @param transactions runs them; null within one
+     */
+    Invocation(Cache cache, CacheSession session, ServerContext server, @Nullable Below below,
+            @Nullable TransactionRunner transactions) {
+        this.transactions = transactions;
         this.cache = cache;
         this.session = session;
         this.server = server;
@@ -65,6 +73,7 @@ public final class Invocation implements Arguments {
         this.reply = reply;
         this.spec = spec;
         this.command = command;
+        mayHaveChanged = false;
         firstArgument = batch.firstArgument(command);
         argumentCount = batch.argumentCount(command);
         firstKey = batch.firstKey(command);
@@ -128,6 +137,48 @@ public final class Invocation implements Arguments {
             suspension = null;
         }
         return asked;
+    }
+
+    /** MULTI: an empty transaction for the client; null if the heap has no room for it. */
+    @Nullable
+    Transaction beginTransaction() {
+        return java.util.Objects.requireNonNull(transactions, "MULTI within EXEC").begin(database());
+    }
+
+    /** EXEC. */
+    void runTransaction() {
+        Transaction queued = client().transaction();
+        if (queued == null) {
+            reply().error("ERR EXEC without MULTI");
+        } else {
+            java.util.Objects.requireNonNull(transactions, "EXEC within EXEC").run(this, queued);
+        }
+    }
+
+    /** Whether the command is part of a transaction: it cannot wait. */
+    boolean isInTransaction() {
+        return transactions == null;
+    }
+
+    /** Whether it may have changed the key space although its spec does not say so: it cannot be run again. */
+    boolean mayHaveChanged() {
+        return mayHaveChanged;
+    }
+
+    void mayHaveChanged(boolean value) {
+        mayHaveChanged = value;
+    }
+
+    /** So many of the errors in its reply are its commands', and have been counted as theirs. */
+    void errorsToldOf(long count) {
+        errorsToldOf += count;
+    }
+
+    /** How many since the last call. */
+    long takeErrorsToldOf() {
+        long told = errorsToldOf;
+        errorsToldOf = 0;
+        return told;
     }
 
     // --- arguments

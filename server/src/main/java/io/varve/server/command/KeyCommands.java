@@ -5,6 +5,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.Numbers;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -201,6 +202,15 @@ public final class KeyCommands {
             return -1;
         }
         return (int) database;
+    }
+
+    /** The database that a text names, of so many; -1 if it names none. */
+    static int databaseOf(int count, long address, int length) {
+        long database = Numbers.smallNatural(address, length);
+        if (database < 0) {
+            database = Numbers.isLong(address, length) ? Numbers.toLong(address, length) : -1;
+        }
+        return database >= 0 && database < count ? (int) database : -1;
     }
 
     /** Puts a copy of an item, with its expiry time, under another key; the item stays where it is meanwhile. */

@@ -35,6 +35,7 @@ public final class ServerContext implements InfoSource {
     private final @Nullable TwoTierScan twoTierScan;
     private final Ticker ticker;
     private final Clients clients = new Clients();
+    private final WatchedKeys watchedKeys;
     private final SlowLog slowLog = new SlowLog();
     private final LatencyMonitor latencies = new LatencyMonitor();
     private final HiccupMeter hiccups;
@@ -67,6 +68,7 @@ public final class ServerContext implements InfoSource {
     public ServerContext(Cache cache, @Nullable FlashTier flash, ServerConfig config, Ticker ticker,
             Consumer<String> shutdown) {
         this.cache = cache;
+        watchedKeys = new WatchedKeys(cache);
         this.flash = flash;
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
         argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash);
@@ -234,7 +236,8 @@ public final class ServerContext implements InfoSource {
 
     /** A fresh client for a connection that was admitted. */
     public Client connect(Connection connection, String address, String localAddress) {
-        Client client = new Client(clients.nextId(), connection, address, localAddress, ticker.wallMillis());
+        Client client = new Client(clients.nextId(), connection, address, localAddress, ticker.wallMillis(),
+                new Watch(watchedKeys));
         client.authenticated(config.password().isEmpty());
         clients.add(client);
         return client;

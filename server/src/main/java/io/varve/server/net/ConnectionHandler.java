@@ -112,6 +112,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         Client leaving = client;
         if (leaving != null) {
             server.clients().remove(leaving);
+            leaving.left();
         }
         decoder.close();
         endWaiting();

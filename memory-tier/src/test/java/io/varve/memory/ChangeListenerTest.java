@@ -1,0 +1,75 @@
+package io.varve.memory;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.varve.memory.item.Change;
+import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.Item;
+import io.varve.memory.offheap.Memory;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Who listens to changes, and what of those that touch whole databases at once. */
+class ChangeListenerTest {
+    private final List<String> told = new ArrayList<>();
+    private final ChangeListener listener = new ChangeListener() {
+        @Override
+        public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
+            told.add(change + " " + database + " "
+                    + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void flushed(int database) {
+            told.add("flushed " + database);
+        }
+
+        @Override
+        public void swapped(int first, int second) {
+            told.add("swapped " + first + " " + second);
+        }
+    };
+
+    private List<String> take() {
+        List<String> taken = List.copyOf(told);
+        told.clear();
+        return taken;
+    }
+
+    @Test
+    void whatTouchesADatabaseIsToldOnce() {
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(4 << 20).withDatabases(3).withShards(2).withSegmentSizeBytes(4096)))) {
+            fixture.cache.subscribe(listener);
+            fixture.set(1, CacheFixture.bytes("a"), CacheFixture.bytes("1"), Item.NEVER);
+            fixture.set(1, CacheFixture.bytes("b"), CacheFixture.bytes("2"), Item.NEVER);
+            assertThat(take()).containsExactly("SET 1 a", "SET 1 b");
+            fixture.cache.swap(1, 2);
+            fixture.cache.swap(1, 1);
+            assertThat(take()).containsExactly("swapped 1 2");
+            fixture.cache.flush(2);
+            assertThat(take()).containsExactly("flushed 2");
+            fixture.cache.flushAll();
+            assertThat(take()).containsExactly("flushed 0", "flushed 1", "flushed 2");
+            fixture.cache.renewEpochs(() -> {});
+            assertThat(take()).containsExactly("flushed 0", "flushed 1", "flushed 2");
+        }
+    }
+
+    @Test
+    void whoHasLeftIsToldNoMore() {
+        List<String> others = new ArrayList<>();
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(4 << 20).withShards(2).withSegmentSizeBytes(4096)))) {
+            fixture.cache.subscribe(listener);
+            fixture.cache.subscribe((change, _, _, _, _, _) -> others.add(change.name()));
+            fixture.cache.unsubscribe(listener);
+            fixture.set(0, CacheFixture.bytes("a"), CacheFixture.bytes("1"), Item.NEVER);
+            assertThat(told).isEmpty();
+            assertThat(others).containsExactly("SET");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package io.varve.server.command;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.varve.memory.Cache;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.ArgumentMemory;
+
+/**
+ * The commands that a client has queued since MULTI: a batch whose arguments have memory of their own, charged to maxmemory, with
+ * what stands around them on the heap charged to {@link ArgumentMemory}. Confined to its event loop.
+ */
+final class Transaction {
+    /** Most transactions fit. */
+    private static final int FIRST_BLOCK_BYTES = 4 << 10;
+    private static final int BLOCK_BYTES = 64 << 10;
+    /** The batch's tables as they begin. */
+    static final int HEAP_BYTES = 10 << 10;
+    private static final int HEAP_BYTES_OF_COMMAND = 64;
+    private static final int HEAP_BYTES_OF_ARGUMENT = 64;
+
+    private final Cache cache;
+    private final ArgumentMemory memory;
+    private final TransactionRunner runner;
+    private final Batch batch;
+    private final List<ValueRun> blocks = new ArrayList<>();
+    private long at;
+    private long end;
+    private long charged;
+    private int database;
+    private boolean failed;
+    private boolean writes;
+    private boolean denyOom;
+    private boolean namesNoKey;
+    private long neededBytes;
+
+    /**
+     * @param runner   lends the batch
+     * @param memory   of which {@link #HEAP_BYTES} have been taken for it
+     * @param database that the client has selected
+     */
+    Transaction(TransactionRunner runner, Batch batch, Cache cache, ArgumentMemory memory, int database) {
+        this.runner = runner;
+        this.batch = batch;
+        this.cache = cache;
+        this.memory = memory;
+        this.database = database;
+        charged = HEAP_BYTES;
+    }
+
+    Batch batch() {
+        return batch;
+    }
+
+    int size() {
+        return batch.commandCount();
+    }
+
+    /** A command was refused: nothing is to be executed. */
+    void fail() {
+        failed = true;
+    }
+
+    boolean failed() {
+        return failed;
+    }
+
+    /** Whether a command may change the key space. */
+    boolean writes() {
+        return writes;
+    }
+
+    /** Whether a command needs room. */
+    boolean isDenyOom() {
+        return denyOom;
+    }
+
+    /** Whether a command works on keys that it does not name: the locks of all shards are its. */
+    boolean namesNoKey() {
+        return namesNoKey;
+    }
+
+    /** What all of them may write, bytes. */
+    long neededBytes() {
+        return neededBytes;
+    }
+
+    /**
+     * Queues a command, whose runs are taken over.
+     *
+     * @param needed bytes that it may write
+     * @return false if there is no memory for it
+     */
+    boolean add(Batch from, int command, CommandSpec spec, long needed, BatchPreparation preparation) {
+        int first = from.firstArgument(command);
+        int count = from.argumentCount(command);
+        long heap = HEAP_BYTES_OF_COMMAND + (long) HEAP_BYTES_OF_ARGUMENT * count;
+        if (!memory.take(heap)) {
+            return false;
+        }
+        charged += heap;
+        int queued = batch.commandCount();
+        batch.beginRequest(count);
+        for (int i = first; i < first + count; i++) {
+            ValueRun run = from.takeRun(i, 0);
+            if (run != null) {
+                batch.runArgument(run);
+            } else if (!copy(from.address(i), from.length(i))) {
+                batch.endRequest(true);
+                return false;
+            }
+        }
+        batch.endRequest(false);
+        batch.spec(queued, spec);
+        preparation.bindKeys(batch, queued, spec, database);
+        if (batch.isRefused(queued)) {
+            return false;
+        }
+        follow(spec, queued);
+        neededBytes += needed;
+        writes |= spec.isWrite();
+        denyOom |= spec.isDenyOom();
+        namesNoKey |= batch.keyCount(queued) == 0 && !spec.categories().contains("@connection");
+        return true;
+    }
+
+    /** The keys of the commands behind a SELECT are in the database that it selects, if it will. */
+    private void follow(CommandSpec spec, int command) {
+        if (spec.name().equals("select") && spec.parent() == null) {
+            int argument = batch.firstArgument(command) + 1;
+            int selected = KeyCommands.databaseOf(cache.config().databases(), batch.address(argument),
+                    batch.length(argument));
+            database = selected >= 0 ? selected : database;
+        }
+    }
+
+    private boolean copy(long address, int length) {
+        if (end - at < length) {
+            int least = blocks.isEmpty() ? FIRST_BLOCK_BYTES : BLOCK_BYTES;
+            ValueRun block = cache.newRun(0, Math.max(least, length));
+            if (block == null) {
+                return false;
+            }
+            blocks.add(block);
+            at = block.address();
+            end = at + block.length();
+        }
+        Memory.copy(address, at, length);
+        batch.argument(at, length);
+        at += length;
+        return true;
+    }
+
+    /** Gives everything back. */
+    void end() {
+        runner.giveBack(batch);
+        blocks.forEach(ValueRun::release);
+        blocks.clear();
+        memory.give(charged);
+        charged = 0;
+    }
+}
