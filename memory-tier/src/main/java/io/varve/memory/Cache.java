@@ -120,6 +120,12 @@ public interface Cache extends AutoCloseable {
 
     void resetStats();
 
+    /**
+     * Makes sure that so many databases can be flushed one after the other while nothing is reclaimed, as far as there can be as many
+     * at all: the caller is about to take the locks of all shards, and to flush under them.
+     */
+    void prepareFlushes(int count);
+
     /** Told of every change from now on: of a shard, of all that begin after the next time its lock is taken. */
     void subscribe(ChangeListener listener);
 

@@ -7,9 +7,13 @@ import java.util.function.LongUnaryOperator;
 import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
 import io.varve.memory.item.LowerTier;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.Location;
@@ -208,22 +212,40 @@ final class InMemoryCache implements Cache {
     public void flush(int database) {
         while (!underAllLocks(() -> detach(database))) {
             // More flushes in flight than physical databases: this one helps to finish the others.
-            reclaimer.reclaimSlice();
+            helpToReclaim();
+        }
+    }
+
+    /** Not under a shard's lock: the reclaimer's comes before it. */
+    private void helpToReclaim() {
+        if (shards[0].isLockedByMe()) {
+            throw CacheFullException.INSTANCE;
+        }
+        reclaimer.reclaimSlice();
+    }
+
+    @Override
+    public void prepareFlushes(int count) {
+        int wanted = Math.min(count, Databases.PHYSICAL - config.databases());
+        while (!underAllLocks(() -> context.databases().free() >= wanted)) {
+            helpToReclaim();
         }
     }
 
     private boolean detach(int database) {
-        boolean detached = context.databases().detach(database);
-        if (detached) {
-            context.tellFlushed(database);
+        if (!holdsAny(database)) {
+            context.databases().renew(database);
+        } else if (!context.databases().detach(database)) {
+            return false;
         }
-        return detached;
+        context.tellFlushed(database);
+        return true;
     }
 
     @Override
     public void flushAll() {
         while (!underAllLocks(this::detachAll)) {
-            reclaimer.reclaimSlice();
+            helpToReclaim();
         }
     }
 
@@ -266,11 +288,30 @@ final class InMemoryCache implements Cache {
         boolean swapped = underAllLocks(() -> {
             boolean done = context.databases().swap(first, second);
             if (first != second) {
-                context.tellSwapped(first, second);
+                context.tellSwapped(first, second, this::isThere);
             }
             return done;
         });
         assert swapped;
+    }
+
+    /** The locks of all shards are held. */
+    private boolean isThere(int database, byte[] name) {
+        long bytes = Math.max(Regions.MIN_BYTES, Long.highestOneBit(name.length) << 1);
+        long copy = context.regions().allocate(bytes);
+        if (copy == 0) {
+            // Who asks has to believe the worst.
+            return true;
+        }
+        try {
+            Memory.copy(name, 0, copy, name.length);
+            CacheSession session = newSession();
+            Key key = new Key();
+            session.bind(key, database, copy, name.length);
+            return session.peek(key, new Item());
+        } finally {
+            context.regions().free(copy, bytes);
+        }
     }
 
     private boolean underAllLocks(java.util.function.BooleanSupplier action) {

@@ -168,15 +168,8 @@ final class Maintenance {
         return more;
     }
 
-    /** Ahead of the writers, who have to do it themselves where this falls behind: so it has a share of its own in a round. */
     private boolean keepReserve(Runnable giveWay) {
-        boolean more = false;
-        boolean gained = true;
-        for (int i = 0; gained && i < shards.length && context.evictionPolicy().evicts() && room.isShort(); i++) {
-            gained = room.gain(context.ticker().wallMillis());
-            more |= gained;
-            giveWay.run();
-        }
+        boolean more = room.keepAhead(giveWay);
         if (room.makeRoomForTable()) {
             more = true;
             giveWay.run();

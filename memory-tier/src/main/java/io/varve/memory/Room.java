@@ -1,5 +1,6 @@
 package io.varve.memory;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.varve.memory.shard.Shard;
@@ -34,7 +35,11 @@ final class Room {
     private final ShardContext context;
     private final Shard[] shards;
     private final Reclaimer reclaimer;
+    /** The shard that the next thread begins with; and the one that makes room for a larger table. */
     private final AtomicInteger turn = new AtomicInteger();
+    private final AtomicInteger tableTurn = new AtomicInteger();
+    /** Maintenance's. */
+    private final Turn ahead;
     /** How many turns in a row gained nothing for a table, and since when nobody tries after one in each shard. */
     private final AtomicInteger fruitlessTurns = new AtomicInteger();
     private volatile long quietFromMillis = Long.MIN_VALUE / 2;
@@ -43,6 +48,7 @@ final class Room {
         this.context = context;
         this.shards = shards;
         this.reclaimer = reclaimer;
+        ahead = new Turn();
     }
 
     /** Whether {@link #admit} has nothing to do: there is room, and what is no segment would find some uncharged too. */
@@ -61,6 +67,7 @@ final class Room {
         if (isAmple(bytes)) {
             return true;
         }
+        assert Arrays.stream(shards).noneMatch(Shard::isLockedByMe) : "room is made without locks";
         if (bytes > context.budget().limitBytes() - reserveBytes()) {
             // It could evict everything and would not fit all the same.
             return false;
@@ -102,7 +109,7 @@ final class Room {
         if (quiet >= 0 && quiet < QUIET_MILLIS) {
             return false;
         }
-        if (releaseDeferred() || gain(now)) {
+        if (releaseDeferred() || gainForTable(now)) {
             fruitlessTurns.set(0);
             // To be asked again: with those that went, the index may be crowded no more.
             context.deferredBytes().compareAndSet(deferred, 0);
@@ -184,8 +191,9 @@ final class Room {
             Thread.onSpinWait();
         }
         long now = context.ticker().wallMillis();
+        Turn mine = new Turn();
         while (leftBytes() < wanted) {
-            if (!releaseDeferred() && !gain(now) && !gainAnywhere(now)) {
+            if (!releaseDeferred() && !gain(mine, now) && !gainAnywhere(now)) {
                 return false;
             }
         }
@@ -205,24 +213,61 @@ final class Room {
     }
 
     /**
+     * Works ahead of the writers, who have to do it themselves where maintenance falls behind. By one thread.
+     *
+     * @param giveWay done after each slice, without a lock
+     * @return whether anything was gained
+     */
+    boolean keepAhead(Runnable giveWay) {
+        boolean any = false;
+        boolean gained = true;
+        for (int i = 0; gained && i < shards.length && context.evictionPolicy().evicts() && isShort(); i++) {
+            gained = gain(ahead, context.ticker().wallMillis());
+            any |= gained;
+            giveWay.run();
+        }
+        return any;
+    }
+
+    /**
      * One slice of work in the shard whose turn it is; false if it gained nothing. A shard keeps its turn until it holds a
      * segment less: most of what it empties is moved, to a fresh segment at first, so who went round the shards slice by slice
      * would empty one in each of them before the first is gained.
      */
-    boolean gain(long nowMillis) {
-        int at = turn.get();
-        Shard shard = shards[Math.floorMod(at, shards.length)];
-        if (!shard.tryLock()) {
-            // Another thread works there, or writes: the next shard's memory is as good.
-            turn.compareAndSet(at, at + 1);
-            at++;
-            shard = shards[Math.floorMod(at, shards.length)];
-            shard.lock();
+    private boolean gain(Turn mine, long nowMillis) {
+        if (mine.isOver) {
+            mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
         }
+        Shard shard = mine.shard;
+        shard.lock();
+        try {
+            if (mine.isOver) {
+                mine.isOver = false;
+                shard.cleaner().beginTurn();
+            }
+            boolean gained = pressureSlice(shard, nowMillis);
+            mine.isOver = !gained || shard.cleaner().isTurnOver();
+            return gained;
+        } finally {
+            shard.unlock();
+        }
+    }
+
+    /** Where a thread that makes room is at. Confined to it. */
+    private final class Turn {
+        private Shard shard = shards[0];
+        private boolean isOver = true;
+    }
+
+    /** The same for many threads that do one slice each, one after the other in the same shard. */
+    private boolean gainForTable(long nowMillis) {
+        int at = tableTurn.get();
+        Shard shard = shards[Math.floorMod(at, shards.length)];
+        shard.lock();
         try {
             boolean gained = pressureSlice(shard, nowMillis);
             if (!gained || shard.cleaner().isTurnOver()) {
-                turn.compareAndSet(at, at + 1);
+                tableTurn.compareAndSet(at, at + 1);
             }
             return gained;
         } finally {

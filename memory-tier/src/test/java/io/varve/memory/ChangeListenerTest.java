@@ -28,8 +28,10 @@ class ChangeListenerTest {
         }
 
         @Override
-        public void swapped(int first, int second) {
-            told.add("swapped " + first + " " + second);
+        public void swapped(int first, int second, Presence presence) {
+            byte[] key = CacheFixture.bytes("a");
+            told.add("swapped " + first + " " + second + " " + presence.isThere(first, key)
+                    + " " + presence.isThere(second, key));
         }
     };
 
@@ -49,7 +51,7 @@ class ChangeListenerTest {
             assertThat(take()).containsExactly("SET 1 a", "SET 1 b");
             fixture.cache.swap(1, 2);
             fixture.cache.swap(1, 1);
-            assertThat(take()).containsExactly("swapped 1 2");
+            assertThat(take()).containsExactly("swapped 1 2 false true");
             fixture.cache.flush(2);
             assertThat(take()).containsExactly("flushed 2");
             fixture.cache.flushAll();

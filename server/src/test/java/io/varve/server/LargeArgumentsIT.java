@@ -127,4 +127,24 @@ class LargeArgumentsIT {
             assertThat(server.memoryBytes("VmHWM")).isLessThan((100L + 256) * MB);
         }
     }
+
+    /** The names of watched keys lie on the heap, which is small: there is an end to them, and no transaction runs unwatched. */
+    @Test
+    void watchedKeysDoNotFillTheHeap() throws IOException {
+        String name = "k".repeat(1 << 20);
+        try (ServerProcess server = start("noeviction");
+                RawClient client = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            String reply = "";
+            for (int i = 0; i < 300 && !reply.startsWith("-OOM"); i++) {
+                reply = client.command("WATCH", i + name);
+            }
+            assertThat(reply).startsWith("-OOM");
+            assertThat(other.command("WATCH", "k")).isEqualTo("+OK\r\n");
+            assertThat(client.command("MULTI")).isEqualTo("+OK\r\n");
+            assertThat(client.command("PING")).isEqualTo("+QUEUED\r\n");
+            assertThat(client.command("EXEC")).isEqualTo("*-1\r\n");
+            assertThat(client.command("WATCH", name)).isEqualTo("+OK\r\n");
+        }
+    }
 }

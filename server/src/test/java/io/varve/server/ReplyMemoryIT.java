@@ -3,6 +3,7 @@ package io.varve.server;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -211,6 +212,40 @@ class ReplyMemoryIT {
             client.send(request);
         } catch (IOException closed) {
             assertThat(closed).hasMessageMatching(".*(reset|Broken pipe).*");
+        }
+    }
+
+    /** The replies need more memory than there is. If commands but read, they have not run; else all of them have. */
+    @Test
+    void aTransactionThatFindsNoBufferForItsRepliesIsOverAllTheSame() throws IOException {
+        try (ServerProcess server = ServerProcess.start("--maxmemory", "64mb");
+                RawClient client = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            assertThat(client.command("SET", "k", "x".repeat(3000))).isEqualTo("+OK\r\n");
+            assertThat(client.command("WATCH", "k")).isEqualTo("+OK\r\n");
+            assertThat(client.command("MULTI")).isEqualTo("+OK\r\n");
+            queueReads(client);
+            assertThat(client.command("EXEC")).startsWith("-EXECABORT Transaction discarded because of: OOM");
+            assertThat(client.command("SET", "j", "v")).isEqualTo("+OK\r\n");
+
+            assertThat(client.command("MULTI")).isEqualTo("+OK\r\n");
+            assertThat(client.command("INCR", "a")).isEqualTo("+QUEUED\r\n");
+            queueReads(client);
+            assertThat(client.command("INCR", "b")).isEqualTo("+QUEUED\r\n");
+            client.queue("EXEC");
+            client.flush();
+            assertThat(client.readToEnd()).isEmpty();
+            assertThat(other.command("MGET", "a", "b")).isEqualTo("*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
+        }
+    }
+
+    /** What answers 180 MB, of a server with 64: values so short that replies copy them. */
+    private static void queueReads(RawClient of) throws IOException {
+        String[] thousand = new String[1001];
+        Arrays.fill(thousand, "k");
+        thousand[0] = "MGET";
+        for (int i = 0; i < 60; i++) {
+            assertThat(of.command(thousand)).isEqualTo("+QUEUED\r\n");
         }
     }
 }

@@ -219,6 +219,113 @@ class TransactionTest {
                 .endsWith(" :0");
     }
 
+    /** More databases than there are numbers for are flushed, while what was flushed before is still being reclaimed. */
+    @Test
+    void manyFlushesInOneTransactionWaitForNobody() throws IOException {
+        for (int database = 0; database < 16; database++) {
+            ask(client, "SELECT " + database);
+            for (int i = 0; i < 2000; i++) {
+                client.queue("SET", "k" + i, "v");
+            }
+            client.flush();
+            for (int i = 0; i < 2000; i++) {
+                client.read();
+            }
+        }
+        asks(client, "FLUSHALL", "+OK");
+        asks(client, "MULTI", "+OK");
+        for (int i = 0; i < 15; i++) {
+            ask(client, "SET k v");
+            ask(client, i % 5 == 0 ? "FLUSHALL" : "FLUSHDB");
+        }
+        assertThat(ask(client, "EXEC")).startsWith("*30 +OK +OK");
+        asks(other, "PING", "+PONG");
+        asks(client, "DBSIZE", ":0");
+    }
+
+    @Test
+    void manyKeysMayBeWatched() throws IOException {
+        String[] many = new String[20_001];
+        many[0] = "WATCH";
+        for (int i = 1; i < many.length; i++) {
+            many[i] = "key" + i;
+        }
+        assertThat(client.command(many)).isEqualTo("+OK\r\n");
+        asks(client, "MULTI", "+OK");
+        asks(client, "PING", "+QUEUED");
+        asks(client, "EXEC", "*1 +PONG");
+    }
+
+    /** As in Redis, once the key was in one of the two. */
+    @Test
+    void exchangedTwiceIsChanged() throws IOException {
+        asks(other, "SELECT 1", "+OK");
+        asks(other, "SET k 1", "+OK");
+        asks(client, "WATCH k", "+OK");
+        asks(other, "SWAPDB 0 1", "+OK");
+        asks(other, "SWAPDB 0 1", "+OK");
+        asks(client, "MULTI", "+OK");
+        asks(client, "PING", "+QUEUED");
+        asks(client, "EXEC", "*-1");
+        asks(client, "WATCH nosuch", "+OK");
+        asks(other, "SWAPDB 0 1", "+OK");
+        asks(client, "MULTI", "+OK");
+        asks(client, "PING", "+QUEUED");
+        asks(client, "EXEC", "*1 +PONG");
+    }
+
+    /** A large value that is copied needs more room than its arguments say. */
+    @Test
+    void roomIsMadeForWhatIsCopied() throws IOException {
+        try (VarveServer evicting = start(ServerConfig.defaults().with("port", "0").with("io-threads", "1")
+                .with("maxmemory", "32mb").with("maxmemory-policy", "allkeys-random"));
+                RawClient mine = new RawClient(evicting.port())) {
+            for (int i = 0; i < 1500; i++) {
+                assertThat(mine.command("SET", "k" + i, "x".repeat(30_000))).isEqualTo("+OK\r\n");
+            }
+            for (int round = 0; round < 5; round++) {
+                assertThat(mine.command("SET", "big", "x".repeat(6 << 20))).isEqualTo("+OK\r\n");
+                asks(mine, "MULTI", "+OK");
+                asks(mine, "PING", "+QUEUED");
+                asks(mine, "RENAME big other", "+QUEUED");
+                asks(mine, "STRLEN other", "+QUEUED");
+                String replies = ask(mine, "EXEC");
+                if (!replies.contains("no such key")) {
+                    assertThat(replies).isEqualTo("*3 +PONG +OK :" + (6 << 20));
+                }
+            }
+        }
+    }
+
+    @Test
+    void commandsAreCountedAndTimedWhenTheyRun() throws IOException {
+        asks(client, "CONFIG SET slowlog-log-slower-than 0", "+OK");
+        asks(client, "CONFIG RESETSTAT", "+OK");
+        long before = client.infoLong("total_commands_processed");
+        asks(client, "MULTI", "+OK");
+        asks(client, "SET k v", "+QUEUED");
+        asks(client, "HGET k f", "+QUEUED");
+        ask(client, "EXEC");
+        // And INFO's.
+        assertThat(client.infoLong("total_commands_processed") - before).isEqualTo(5);
+        assertThat(client.infoLong("total_error_replies")).isOne();
+        String stats = client.command("INFO", "commandstats");
+        assertThat(stats).contains("cmdstat_set:calls=1,").contains("cmdstat_exec:calls=1,")
+                .containsPattern("cmdstat_hget:calls=1,.*failed_calls=1");
+        String slow = ask(client, "SLOWLOG GET 10");
+        assertThat(slow).contains("$3 SET $1 k $1 v").doesNotContain("$4 EXEC");
+    }
+
+    @Test
+    void ofWhatWillNotRunNothingIsKept() throws IOException {
+        asks(client, "MULTI", "+OK");
+        asks(client, "SET k v", "+QUEUED");
+        ask(client, "nosuch");
+        asks(client, "SET k v", "+QUEUED");
+        assertThat(ask(other, "CLIENT LIST")).contains("multi=0 ");
+        assertThat(ask(client, "EXEC")).startsWith("-EXECABORT");
+    }
+
     // --- beside each other
 
     private <T> List<T> together(List<Callable<T>> tasks) throws Exception {

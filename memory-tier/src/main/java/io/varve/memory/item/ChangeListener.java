@@ -17,6 +17,16 @@ public interface ChangeListener {
     /** All keys of a logical database have gone. Told under the locks of all shards, once for all keys. */
     default void flushed(int database) {}
 
-    /** Two logical databases have exchanged their keys. Told under the locks of all shards. */
-    default void swapped(int first, int second) {}
+    /**
+     * Two logical databases have exchanged their keys. Told under the locks of all shards.
+     *
+     * @param presence tells, during the call, what is in memory now
+     */
+    default void swapped(int first, int second, Presence presence) {}
+
+    /** Whether a key is in memory and has not expired. */
+    @FunctionalInterface
+    interface Presence {
+        boolean isThere(int database, byte[] key);
+    }
 }

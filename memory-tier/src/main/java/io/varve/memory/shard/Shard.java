@@ -81,6 +81,11 @@ public final class Shard {
         return lock.isHeldByMe();
     }
 
+    /** Whether the calling thread holds the shard's lock. */
+    public boolean isLockedByMe() {
+        return lock.isHeldByMe();
+    }
+
     // --- hints (no lock)
 
     /** Where the key's index line is; always an address that can be read. */

@@ -52,7 +52,7 @@ public final class ShardCleaner {
     /** Whether this slice may evict what finds no room to move to. */
     private boolean mayEvict;
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
-    /** Steps of this turn under pressure: segments emptied, or a few items that went one by one; and what was held after the first. */
+    /** Steps of this turn under pressure: segments emptied, or a few items that went one by one; and what was held before. */
     private int steps;
     private int heldAtFirst;
 
@@ -124,21 +124,23 @@ public final class ShardCleaner {
         return walk(nowMillis, deadlineNanos);
     }
 
+    /** A thread begins to make room here. */
+    public void beginTurn() {
+        steps = 0;
+        heldAtFirst = segments.segmentCount();
+    }
+
     /**
-     * To be asked after each slice under pressure: whether another shard is to go on. This one holds a segment less than when it
-     * was asked first, or gained none in as many steps as a segment should take if each frees the share that is past the line.
+     * To be asked after each slice under pressure: whether another shard is to go on. This one holds a segment less than when the
+     * turn began, or gained none in as many steps as a segment should take if each frees the share that is past the line.
      */
     public boolean isTurnOver() {
         if (segment != NONE) {
             return false;
         }
-        int held = segments.segmentCount();
-        if (steps == 0) {
-            heldAtFirst = held;
-        }
-        boolean over = held < heldAtFirst || ++steps > context.evictionSamples;
+        boolean over = segments.segmentCount() < heldAtFirst || ++steps > context.evictionSamples;
         if (over) {
-            steps = 0;
+            beginTurn();
         }
         return over;
     }

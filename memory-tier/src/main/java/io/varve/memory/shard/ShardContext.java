@@ -83,9 +83,9 @@ public final class ShardContext {
     }
 
     /** Tells that two logical databases have been exchanged. The caller holds the locks of all shards. */
-    public void tellSwapped(int first, int second) {
+    public void tellSwapped(int first, int second, ChangeListener.Presence presence) {
         for (ChangeListener listener : listeners) {
-            listener.swapped(first, second);
+            listener.swapped(first, second, presence);
         }
     }
 

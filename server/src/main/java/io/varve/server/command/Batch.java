@@ -22,6 +22,7 @@ public final class Batch implements RequestSink {
     private static final int INITIAL_ARGUMENTS = 64;
     /** What a giant command made grow beyond this is given back after it. */
     private static final int MAX_KEPT = 16 << 10;
+    private static final int LARGE = 1 << 10;
     /** A key on the heap: the object, the reference to it, and its argument's number. */
     private static final int KEY_BYTES = 48;
 
@@ -99,6 +100,11 @@ public final class Batch implements RequestSink {
         keyCounts = Arrays.copyOf(keyCounts, size);
         specs = Arrays.copyOf(specs, size);
         refused = Arrays.copyOf(refused, size);
+    }
+
+    /** Whether its tables have grown so large that they are not worth keeping for the next. */
+    boolean isLarge() {
+        return addresses.length > LARGE || keys.length > LARGE || firstArguments.length > LARGE;
     }
 
     // --- filled by the decoder

@@ -79,6 +79,25 @@ final class CommandTimes {
         started = ticker.nanoTime();
     }
 
+    /** A command ran in a transaction. */
+    void ranWithin(Batch batch, int command, long nanos, boolean failed, Client client, long nowMillis) {
+        int id = spec(batch, command).id();
+        ServerConfig config = server.config();
+        counters.ran(id, 1, nanos, config.latencyTracking());
+        if (failed) {
+            counters.failed(id);
+        }
+        long micros = nanos / 1000;
+        if (isSlow(micros, config)) {
+            tellSlow(batch, command, micros, client, nowMillis, config);
+        }
+    }
+
+    private static boolean isSlow(long micros, ServerConfig config) {
+        return config.slowlogMicros() >= 0 && micros >= config.slowlogMicros()
+                || config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000;
+    }
+
     /** A command was queued: it is counted when it runs. */
     void queued(Batch batch, int command, Client client, long nowMillis) {
         settle(batch, command, client, nowMillis);
@@ -117,8 +136,7 @@ final class CommandTimes {
         }
         long micros = elapsed / 1000;
         ServerConfig config = server.config();
-        if (config.slowlogMicros() >= 0 && micros >= config.slowlogMicros()
-                || config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000) {
+        if (isSlow(micros, config)) {
             tellSlow(batch, end - 1, micros, client, nowMillis, config);
         }
     }

@@ -25,7 +25,7 @@ public final class Dispatcher {
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
     /** How often a command is run that found no room, counting the first time. */
-    private static final int MAX_ATTEMPTS = 3;
+    static final int MAX_ATTEMPTS = 3;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
     /** There is room for a reply of this size before a command runs: those of most commands that change something. */
@@ -64,9 +64,9 @@ public final class Dispatcher {
         below = server.flash() == null ? null : new Below(server.flash(), session, server.argumentMemory());
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
-        call = new Invocation(cache, session, server, below,
-                new TransactionRunner(server, session, below, counters));
         times = new CommandTimes(server, counters);
+        call = new Invocation(cache, session, server, below,
+                new TransactionRunner(server, session, below, counters, times));
         preparation = new BatchPreparation(server, table, session);
     }
 
@@ -93,6 +93,7 @@ public final class Dispatcher {
         // Of a run that a connection did not survive.
         call.takeErrorsToldOf();
         int i = next;
+        int queuedNow = 0;
         CommandSpec last = null;
         while (i < batch.commandCount() && !client.closing() && suspension == null
                 && reply.pendingBytes() < MAX_PENDING_BYTES) {
@@ -111,6 +112,7 @@ public final class Dispatcher {
                     times.ran(batch, i, failed, client, session.now());
                 } else if (queued) {
                     times.queued(batch, i, client, session.now());
+                    queuedNow++;
                 } else {
                     times.refused(batch, i, spec, client, session.now());
                 }
@@ -121,7 +123,7 @@ public final class Dispatcher {
             i++;
         }
         times.settle(batch, i, client, session.now());
-        counters.add(LoopCounters.Total.COMMANDS, i - (long) next);
+        counters.add(LoopCounters.Total.COMMANDS, i - (long) next - queuedNow);
         if (last != null) {
             client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
         }
@@ -220,7 +222,9 @@ public final class Dispatcher {
 
     private void queue(Batch batch, int command, CommandSpec spec, Client client, Transaction transaction,
             ReplyWriter reply) {
-        if (transaction.add(batch, command, spec, neededBytes(batch, command), preparation)) {
+        // Of what will not run nothing is kept.
+        boolean inVain = transaction.failed() || client.watch().isToldBroken();
+        if (inVain || transaction.add(batch, command, spec, neededBytes(batch, command), preparation)) {
             queued = true;
             client.queued(transaction.size());
             reply.simple("QUEUED");
@@ -303,9 +307,9 @@ public final class Dispatcher {
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(batch, command, spec)
+                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(cache, batch, command, spec)
                         || !admit(batch, command, client, full.bytes())) {
-                    reply.error(OUT_OF_MEMORY);
+                    refuse(client, spec, reply, OUT_OF_MEMORY);
                     return;
                 }
             } catch (NoBufferException none) {
@@ -316,7 +320,7 @@ public final class Dispatcher {
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
                 if (tries++ == MAX_REPLY_TRIES || !makeRoomForReply(none, needed)) {
-                    reply.error(OUT_OF_MEMORY);
+                    refuse(client, spec, reply, OUT_OF_MEMORY);
                     return;
                 }
             } catch (Arguments.TextTooLongException tooLong) {
@@ -328,7 +332,7 @@ public final class Dispatcher {
             } catch (RuntimeException bug) {
                 LOG.error("The command {} failed", spec.fullName(), bug);
                 reply.rollback(mark);
-                reply.error("ERR internal error");
+                refuse(client, spec, reply, "ERR internal error");
                 return;
             }
         }
@@ -396,7 +400,7 @@ public final class Dispatcher {
      * arguments say, and what is copied is not among them. It has changed nothing if it has one key or says so, and if it took
      * no run over.
      */
-    private boolean mayRunAgain(Batch batch, int command, CommandSpec spec) {
+    static boolean mayRunAgain(Cache cache, Batch batch, int command, CommandSpec spec) {
         if (batch.keyCount(command) != 1 && !spec.isAllOrNothing()) {
             return false;
         }

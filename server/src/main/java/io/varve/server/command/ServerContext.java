@@ -68,7 +68,7 @@ public final class ServerContext implements InfoSource {
     public ServerContext(Cache cache, @Nullable FlashTier flash, ServerConfig config, Ticker ticker,
             Consumer<String> shutdown) {
         this.cache = cache;
-        watchedKeys = new WatchedKeys(cache);
+        watchedKeys = new WatchedKeys(cache, flash != null);
         this.flash = flash;
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
         argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash);
@@ -237,7 +237,7 @@ public final class ServerContext implements InfoSource {
     /** A fresh client for a connection that was admitted. */
     public Client connect(Connection connection, String address, String localAddress) {
         Client client = new Client(clients.nextId(), connection, address, localAddress, ticker.wallMillis(),
-                new Watch(watchedKeys));
+                new Watch(watchedKeys, argumentMemory));
         client.authenticated(config.password().isEmpty());
         clients.add(client);
         return client;

@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import io.varve.memory.Cache;
 import io.varve.memory.item.ValueRun;
@@ -14,12 +15,14 @@ import io.varve.server.resp.ArgumentMemory;
  */
 final class Transaction {
     /** Most transactions fit. */
-    private static final int FIRST_BLOCK_BYTES = 4 << 10;
+    static final int FIRST_BLOCK_BYTES = 4 << 10;
     private static final int BLOCK_BYTES = 64 << 10;
     /** The batch's tables as they begin. */
     static final int HEAP_BYTES = 10 << 10;
     private static final int HEAP_BYTES_OF_COMMAND = 64;
     private static final int HEAP_BYTES_OF_ARGUMENT = 64;
+
+    private static final Set<String> REPEATABLE = Set.of("ping", "echo", "select", "time");
 
     private final Cache cache;
     private final ArgumentMemory memory;
@@ -34,6 +37,8 @@ final class Transaction {
     private boolean writes;
     private boolean denyOom;
     private boolean namesNoKey;
+    private boolean repeatable = true;
+    private int flushes;
     private long neededBytes;
 
     /**
@@ -58,9 +63,10 @@ final class Transaction {
         return batch.commandCount();
     }
 
-    /** A command was refused: nothing is to be executed. */
+    /** A command was refused: nothing is to be executed, so nothing is kept. */
     void fail() {
         failed = true;
+        release();
     }
 
     boolean failed() {
@@ -75,6 +81,16 @@ final class Transaction {
     /** Whether a command needs room. */
     boolean isDenyOom() {
         return denyOom;
+    }
+
+    /** Whether commands but read, so that all of them may be run again. */
+    boolean isRepeatable() {
+        return repeatable;
+    }
+
+    /** How many databases the commands may flush. */
+    int flushes() {
+        return flushes;
     }
 
     /** Whether a command works on keys that it does not name: the locks of all shards are its. */
@@ -122,8 +138,23 @@ final class Transaction {
         neededBytes += needed;
         writes |= spec.isWrite();
         denyOom |= spec.isDenyOom();
+        repeatable &= isRepeatable(spec);
+        flushes += flushes(spec);
         namesNoKey |= batch.keyCount(queued) == 0 && !spec.categories().contains("@connection");
         return true;
+    }
+
+    /** What SELECT changes can be taken back. */
+    static boolean isRepeatable(CommandSpec spec) {
+        return spec.has(CommandFlag.READONLY) || REPEATABLE.contains(spec.fullName());
+    }
+
+    private int flushes(CommandSpec spec) {
+        return switch (spec.fullName()) {
+            case "flushall" -> cache.config().databases();
+            case "flushdb" -> 1;
+            default -> 0;
+        };
     }
 
     /** The keys of the commands behind a SELECT are in the database that it selects, if it will. */
@@ -138,8 +169,9 @@ final class Transaction {
 
     private boolean copy(long address, int length) {
         if (end - at < length) {
-            int least = blocks.isEmpty() ? FIRST_BLOCK_BYTES : BLOCK_BYTES;
-            ValueRun block = cache.newRun(0, Math.max(least, length));
+            ValueRun block = blocks.isEmpty() && length <= FIRST_BLOCK_BYTES
+                    ? runner.firstBlock()
+                    : cache.newRun(0, Math.max(BLOCK_BYTES, length));
             if (block == null) {
                 return false;
             }
@@ -153,11 +185,18 @@ final class Transaction {
         return true;
     }
 
-    /** Gives everything back. */
+    /** Gives everything back: once. */
     void end() {
+        release();
         runner.giveBack(batch);
-        blocks.forEach(ValueRun::release);
+    }
+
+    private void release() {
+        batch.clear();
+        runner.giveBack(blocks);
         blocks.clear();
+        at = 0;
+        end = 0;
         memory.give(charged);
         charged = 0;
     }

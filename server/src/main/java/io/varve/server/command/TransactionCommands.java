@@ -82,8 +82,11 @@ final class TransactionCommands {
             Key key = call.keyAt(i);
             boolean exists = call.session().peek(key, item);
             String name = new String(Memory.toArray(key.address(), key.length()), StandardCharsets.ISO_8859_1);
-            client.watch().add(new WatchedKey(key.database(), name), key.shard(), exists,
-                    exists ? item.expireAtMillis() : Item.NEVER);
+            if (!client.watch().add(new WatchedKey(key.database(), name), key.shard(), exists,
+                    exists ? item.expireAtMillis() : Item.NEVER)) {
+                call.reply().error(Dispatcher.OUT_OF_MEMORY);
+                return;
+            }
         }
         call.reply().ok();
     }

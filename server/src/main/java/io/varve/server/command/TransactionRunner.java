@@ -1,7 +1,7 @@
 package io.varve.server.command;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.List;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
@@ -9,7 +9,9 @@ import io.varve.memory.ShardSet;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.item.ValueRun;
 import io.varve.server.admin.LoopCounters;
+import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +28,8 @@ final class TransactionRunner {
     static final String ABORTED = "EXECABORT Transaction discarded because of previous errors.";
     private static final String ABORTED_BECAUSE = "EXECABORT Transaction discarded because of: ";
     private static final int SPARE_BATCHES = 4;
+    /** As many transactions as may be queued at a time without one asking the system for a page. */
+    private static final int SPARE_BLOCKS = 16;
     private static final Logger LOG = LoggerFactory.getLogger(TransactionRunner.class);
 
     private final ServerContext server;
@@ -34,12 +38,15 @@ final class TransactionRunner {
     private final @Nullable Below below;
     private final Ticker ticker;
     private final LoopCounters counters;
+    private final CommandTimes times;
     private final Invocation inner;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
+    private final ArrayDeque<ValueRun> spareBlocks = new ArrayDeque<>();
     private final ShardSet shards;
-    private final Key watchedKey = new Key();
 
-    TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters) {
+    TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters,
+            CommandTimes times) {
+        this.times = times;
         this.server = server;
         this.session = session;
         this.below = below;
@@ -65,11 +72,28 @@ final class TransactionRunner {
         return new Transaction(this, batch == null ? new Batch() : batch, cache, server.argumentMemory(), database);
     }
 
+    /** Memory for the first arguments of a transaction; null if maxmemory has no room for it. */
+    @Nullable
+    ValueRun firstBlock() {
+        ValueRun block = spareBlocks.poll();
+        return block == null ? cache.newRun(0, Transaction.FIRST_BLOCK_BYTES) : block;
+    }
+
     /** A transaction has ended. */
     void giveBack(Batch batch) {
-        batch.clear();
-        if (spare.size() < SPARE_BATCHES) {
+        if (spare.size() < SPARE_BATCHES && !batch.isLarge()) {
             spare.push(batch);
+        }
+    }
+
+    /** A transaction needs its memory no more. */
+    void giveBack(List<ValueRun> blocks) {
+        for (ValueRun block : blocks) {
+            if (block.length() == Transaction.FIRST_BLOCK_BYTES && spareBlocks.size() < SPARE_BLOCKS) {
+                spareBlocks.push(block);
+            } else {
+                block.release();
+            }
         }
     }
 
@@ -77,6 +101,8 @@ final class TransactionRunner {
      * Runs the transaction of the client, which is over then, and replies.
      *
      * @throws KeyBelowException if a key may be on flash: nothing has been run, and the transaction is still there
+     * @throws NoBufferException if there is no memory for the replies: where commands but read, it is still there; else all of them
+     *                           have run, and the connection is to break, because its client cannot be told so
      */
     void run(Invocation exec, Transaction queued) {
         Client client = exec.client();
@@ -86,33 +112,47 @@ final class TransactionRunner {
             reply.error(ABORTED);
             return;
         }
-        if (queued.isDenyOom() && !cache.admit(queued.neededBytes())) {
-            client.endTransaction();
-            reply.error(abortedBecause(Dispatcher.OUT_OF_MEMORY));
-            return;
+        exec.mayHaveChanged(!queued.isRepeatable());
+        long refused = 0;
+        for (int attempt = 1;; attempt++) {
+            if (queued.writes() && !cache.admit(queued.neededBytes() + refused) && queued.isDenyOom()) {
+                client.endTransaction();
+                reply.error(abortedBecause(Dispatcher.OUT_OF_MEMORY));
+                return;
+            }
+            long mark = reply.mark();
+            try {
+                runLocked(exec, queued, attempt == Dispatcher.MAX_ATTEMPTS);
+                client.endTransaction();
+                return;
+            } catch (CacheFullException full) {
+                // Nothing has been changed, and without the locks more room can be made.
+                reply.rollback(mark);
+                refused = full.bytes();
+            }
         }
+    }
+
+    private void runLocked(Invocation exec, Transaction queued, boolean isLast) {
+        Client client = exec.client();
         Batch batch = queued.batch();
         if (batch.keyTotal() > 1 && server.config().touchAhead()) {
             session.touch(batch.keys(), batch.keyTotal());
         }
+        if (queued.flushes() > 0) {
+            cache.prepareFlushes(queued.flushes());
+        }
         gatherShards(queued, client.watch());
         session.lock(shards);
         try {
-            if (client.watch().isBroken(session.now(), this::exists)) {
-                reply.nilArray();
+            if (client.watch().isBroken(session.now())) {
+                exec.reply().nilArray();
             } else {
-                runCommands(exec, queued);
+                runCommands(exec, queued, isLast);
             }
         } finally {
             session.unlock(shards);
         }
-        client.endTransaction();
-    }
-
-    private boolean exists(WatchedKeys.WatchedKey watched) {
-        byte[] name = watched.name().getBytes(StandardCharsets.ISO_8859_1);
-        session.bind(watchedKey, watched.database(), inner.scratch(name), name.length);
-        return session.peek(watchedKey, inner.item());
     }
 
     private void gatherShards(Transaction queued, Watch watch) {
@@ -131,32 +171,63 @@ final class TransactionRunner {
         watch.addShardsTo(shards);
     }
 
-    private void runCommands(Invocation exec, Transaction queued) {
+    private void runCommands(Invocation exec, Transaction queued, boolean isLast) {
         Batch batch = queued.batch();
         if (below != null && below.isAnyMissing(batch, 0, batch.keyTotal())) {
             throw new KeyBelowException();
         }
         Client client = exec.client();
         ReplyWriter reply = exec.reply();
-        // From here on a reply that finds no buffer cannot be taken back and tried again.
-        exec.mayHaveChanged(queued.writes());
+        int database = client.database();
+        long start = reply.mark();
         reply.array(batch.commandCount());
+        boolean changed = false;
+        NoBufferException lost = null;
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(i));
-            long errors = reply.errors();
-            long start = ticker.nanoTime();
-            runCommand(client, reply, batch, i, spec);
-            counters.ran(spec.id(), 1, ticker.nanoTime() - start, server.config().latencyTracking());
-            if (reply.errors() != errors) {
-                counters.failed(spec.id());
-                server.errors().add(reply.lastError());
-                exec.errorsToldOf(reply.errors() - errors);
+            boolean mayRunAgain = !changed && !isLast && Dispatcher.mayRunAgain(cache, batch, i, spec);
+            NoBufferException none;
+            try {
+                none = runAndCount(exec, batch, i, spec, mayRunAgain);
+            } catch (CacheFullException full) {
+                client.database(database);
+                throw full;
             }
+            if (none != null && queued.isRepeatable()) {
+                client.database(database);
+                throw none;
+            }
+            lost = none == null ? lost : none;
+            if (lost != null) {
+                // Its client will not be told, but no part of it is left out.
+                reply.rollback(start);
+            }
+            changed |= !Transaction.isRepeatable(spec);
         }
         counters.add(LoopCounters.Total.COMMANDS, batch.commandCount());
+        if (lost != null) {
+            throw lost;
+        }
     }
 
-    private void runCommand(Client client, ReplyWriter reply, Batch batch, int command, CommandSpec spec) {
+    /** @return what there was no buffer for; null if all has been replied */
+    private @Nullable NoBufferException runAndCount(Invocation exec, Batch batch, int command, CommandSpec spec,
+            boolean mayRunAgain) {
+        ReplyWriter reply = exec.reply();
+        long errors = reply.errors();
+        long begun = ticker.nanoTime();
+        NoBufferException none = runCommand(exec.client(), reply, batch, command, spec, mayRunAgain);
+        boolean failed = reply.errors() != errors;
+        times.ranWithin(batch, command, ticker.nanoTime() - begun, failed, exec.client(), session.now());
+        if (failed) {
+            server.errors().add(reply.lastError());
+            exec.errorsToldOf(reply.errors() - errors);
+        }
+        return none;
+    }
+
+    private @Nullable NoBufferException runCommand(Client client, ReplyWriter reply, Batch batch, int command,
+            CommandSpec spec, boolean mayRunAgain) {
         rebind(client, batch, command);
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
@@ -166,6 +237,9 @@ final class TransactionRunner {
                 throw new IllegalStateException(spec.fullName() + " answers later, and is not told as such");
             }
         } catch (CacheFullException full) {
+            if (mayRunAgain) {
+                throw full;
+            }
             reply.rollback(mark);
             reply.error(Dispatcher.OUT_OF_MEMORY);
         } catch (Arguments.TextTooLongException tooLong) {
@@ -175,13 +249,14 @@ final class TransactionRunner {
             // Only what names a key in another database looks for one that was not fetched before. It has done nothing yet.
             reply.rollback(mark);
             reply.error("ERR the key may be on flash in the other database: not in a transaction");
-        } catch (io.varve.server.resp.NoBufferException none) {
-            throw none;
+        } catch (NoBufferException none) {
+            return none;
         } catch (RuntimeException bug) {
             LOG.error("The command {} failed in a transaction", spec.fullName(), bug);
             reply.rollback(mark);
             reply.error("ERR internal error");
         }
+        return null;
     }
 
     /** A SELECT that failed left the commands behind it in another database than was thought when they were queued. */

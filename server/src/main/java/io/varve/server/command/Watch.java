@@ -1,17 +1,21 @@
 package io.varve.server.command;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.concurrent.ConcurrentHashMap;
 
+import io.varve.memory.ShardSet;
 import io.varve.memory.item.Item;
 import io.varve.server.command.WatchedKeys.WatchedKey;
+import io.varve.server.resp.ArgumentMemory;
 
 /**
- * What one client watches for its next transaction. Confined to its event loop, but for being told of changes, which any
- * thread may do under the lock of a watched key's shard.
+ * What one client watches for its next transaction. Confined to its event loop, but for the {@link Round}, which is told of
+ * changes by any thread.
  */
 final class Watch {
+    /** What a key takes on the heap, here and where it is looked for, beside its bytes, which are there twice. */
+    private static final int KEY_OVERHEAD_BYTES = 512;
+
     /**
      * A key when it began to be watched. Immutable.
      *
@@ -21,87 +25,89 @@ final class Watch {
      */
     private record Seen(int shard, boolean existed, long expireAtMillis) {}
 
-    private final WatchedKeys all;
-    /** Read by who flushes a database: replaced, never changed. */
-    private volatile Map<WatchedKey, Seen> seen = Map.of();
-    private volatile boolean broken;
-    /** Whether a key that was not there may have come with another database. */
-    private volatile boolean exchanged;
+    /**
+     * The keys watched for one transaction. Keys are added by the client's event loop, under the lock of their shard; any thread tells
+     * of changes, under the lock of a changed key's shard. One that is told late, when the keys are let go of already, tells
+     * a round that nobody asks any more.
+     */
+    static final class Round {
+        private final Map<WatchedKey, Seen> seen = new ConcurrentHashMap<>();
+        private volatile boolean broken;
 
-    Watch(WatchedKeys all) {
-        this.all = all;
-    }
-
-    boolean isEmpty() {
-        return seen.isEmpty();
-    }
-
-    int size() {
-        return seen.size();
-    }
-
-    /** Adds a key, whose shard is locked, unless it is watched already. */
-    void add(WatchedKey key, int shard, boolean existed, long expireAtMillis) {
-        if (seen.containsKey(key)) {
-            return;
+        /** A watched key has been changed. */
+        void changed() {
+            broken = true;
         }
-        Map<WatchedKey, Seen> more = new LinkedHashMap<>(seen);
-        more.put(key, new Seen(shard, existed, expireAtMillis));
-        seen = more;
-        all.add(key, this);
+
+        /** A watched key has gone if it was there; if it has come since, that has been told. */
+        void vanished(WatchedKey key) {
+            Seen before = seen.get(key);
+            if (before != null && before.existed()) {
+                broken = true;
+            }
+        }
+    }
+
+    private final WatchedKeys all;
+    private final ArgumentMemory memory;
+    private Round round = new Round();
+    private long charged;
+
+    /** @param memory what the keys are charged to */
+    Watch(WatchedKeys all, ArgumentMemory memory) {
+        this.all = all;
+        this.memory = memory;
+    }
+
+    /**
+     * Adds a key, whose shard is locked, unless it is watched already.
+     *
+     * @return false if the heap has no room for it: the next transaction is not to run
+     */
+    boolean add(WatchedKey key, int shard, boolean existed, long expireAtMillis) {
+        if (round.seen.containsKey(key)) {
+            return true;
+        }
+        long bytes = KEY_OVERHEAD_BYTES + 2L * key.name().length();
+        if (!memory.take(bytes)) {
+            round.changed();
+            return false;
+        }
+        charged += bytes;
+        round.seen.put(key, new Seen(shard, existed, expireAtMillis));
+        all.add(key, round);
+        return true;
     }
 
     /** Watches nothing any more. */
     void clear() {
-        Map<WatchedKey, Seen> keys = seen;
-        seen = Map.of();
-        keys.keySet().forEach(key -> all.remove(key, this));
-        broken = false;
-        exchanged = false;
-    }
-
-    /** A watched key has been changed. */
-    void changed() {
-        broken = true;
-    }
-
-    /** A watched key has gone if it was there; if it has come since, that has been told. */
-    void vanished(WatchedKey key) {
-        Seen before = seen.get(key);
-        if (before != null && before.existed()) {
-            broken = true;
+        Round over = round;
+        if (over.seen.isEmpty() && !over.broken) {
+            return;
         }
-    }
-
-    /** The database of a watched key was exchanged for another: the key has gone if it was there, and else may be there now. */
-    void exchanged(WatchedKey key) {
-        vanished(key);
-        exchanged = true;
+        round = new Round();
+        over.seen.keySet().forEach(key -> all.remove(key, over));
+        memory.give(charged);
+        charged = 0;
     }
 
     /** The shards of the keys. */
-    void addShardsTo(io.varve.memory.ShardSet shards) {
-        seen.values().forEach(key -> shards.add(key.shard()));
+    void addShardsTo(ShardSet shards) {
+        round.seen.values().forEach(key -> shards.add(key.shard()));
     }
 
-    /**
-     * Whether a key is not what it was. The shards of all of them are locked.
-     *
-     * @param exists tells whether a key is there now
-     */
-    boolean isBroken(long nowMillis, Predicate<WatchedKey> exists) {
-        if (broken) {
+    /** Whether a change of a key has been told. */
+    boolean isToldBroken() {
+        return round.broken;
+    }
+
+    /** Whether a key is not what it was. The shards of all of them are locked. */
+    boolean isBroken(long nowMillis) {
+        if (round.broken) {
             return true;
         }
-        if (exchanged) {
-            for (Map.Entry<WatchedKey, Seen> key : seen.entrySet()) {
-                if (!key.getValue().existed() && exists.test(key.getKey())) {
-                    return true;
-                }
-            }
-        }
         // One whose time came is reclaimed some time later, and told then.
-        for (Seen key : seen.values()) {
+        for (Seen key : round.seen.values()) {
             if (key.existed() && key.expireAtMillis() != Item.NEVER && nowMillis > key.expireAtMillis()) {
                 return true;
             }

@@ -24,13 +24,16 @@ final class WatchedKeys implements ChangeListener {
     private static final int HASH_FACTOR = 0x01000193;
 
     private final Cache cache;
+    private final boolean overFlash;
     private final AtomicIntegerArray counters = new AtomicIntegerArray(COUNTERS);
-    private final ConcurrentHashMap<WatchedKey, Set<Watch>> watches = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<WatchedKey, Set<Watch.Round>> watches = new ConcurrentHashMap<>();
     /** Keys times who watches them; guarded by this. */
     private long total;
 
-    WatchedKeys(Cache cache) {
+    /** @param overFlash whether keys that are not in memory may be on flash */
+    WatchedKeys(Cache cache, boolean overFlash) {
         this.cache = cache;
+        this.overFlash = overFlash;
     }
 
     /**
@@ -58,21 +61,22 @@ final class WatchedKeys implements ChangeListener {
     }
 
     /** From now on changes of the key are told to the watch. The caller holds the lock of the key's shard. */
-    void add(WatchedKey key, Watch watch) {
+    void add(WatchedKey key, Watch.Round watch) {
         synchronized (this) {
-            if (total++ == 0) {
+            if (total == 0) {
                 cache.subscribe(this);
             }
+            total++;
         }
         counters.incrementAndGet(key.counter());
         watches.compute(key, (_, watching) -> {
-            Set<Watch> set = watching == null ? ConcurrentHashMap.newKeySet() : watching;
+            Set<Watch.Round> set = watching == null ? ConcurrentHashMap.newKeySet() : watching;
             set.add(watch);
             return set;
         });
     }
 
-    void remove(WatchedKey key, Watch watch) {
+    void remove(WatchedKey key, Watch.Round watch) {
         watches.computeIfPresent(key, (_, watching) -> {
             watching.remove(watch);
             return watching.isEmpty() ? null : watching;
@@ -103,9 +107,9 @@ final class WatchedKeys implements ChangeListener {
             return;
         }
         String name = new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.ISO_8859_1);
-        Set<Watch> watching = watches.get(new WatchedKey(database, name));
+        Set<Watch.Round> watching = watches.get(new WatchedKey(database, name));
         if (watching != null) {
-            watching.forEach(Watch::changed);
+            watching.forEach(Watch.Round::changed);
         }
     }
 
@@ -119,11 +123,17 @@ final class WatchedKeys implements ChangeListener {
     }
 
     @Override
-    public void swapped(int first, int second) {
+    public void swapped(int first, int second, Presence presence) {
         watches.forEach((key, watching) -> {
-            if (key.database() == first || key.database() == second) {
-                watching.forEach(watch -> watch.exchanged(key));
+            boolean affected = key.database() == first || key.database() == second;
+            if (affected && (overFlash || isInEither(key, first, second, presence))) {
+                watching.forEach(Watch.Round::changed);
             }
         });
+    }
+
+    private static boolean isInEither(WatchedKey key, int first, int second, Presence presence) {
+        byte[] name = key.name().getBytes(StandardCharsets.ISO_8859_1);
+        return presence.isThere(first, name) || presence.isThere(second, name);
     }
 }
