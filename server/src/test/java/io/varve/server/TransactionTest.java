@@ -89,7 +89,8 @@ class TransactionTest {
     @Test
     void whatAnotherClientDoesToAWatchedKeyEndsIt() throws IOException {
         String[] changes = {"SET k 2", "DEL k", "PEXPIRE k 1000000", "APPEND k x", "RENAME k z", "FLUSHDB", "FLUSHALL",
-                "SWAPDB 0 1", "EXPIRE k -1", "MOVE k 3", "GETDEL k", "RENAME l k", "COPY l k REPLACE"};
+                "SWAPDB 0 1", "EXPIRE k -1", "MOVE k 3", "GETDEL k", "RENAME l k", "COPY l k REPLACE",
+                "SET j 1 EXAT 1000"};
         for (String change : changes) {
             ask(client, "FLUSHALL");
             ask(client, "MSET k 1 l 1");

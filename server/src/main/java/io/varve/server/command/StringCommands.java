@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.util.List;
 
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
@@ -264,7 +265,10 @@ public final class StringCommands {
     private static void store(Invocation call, Key key, int argument, long expireAtMillis) {
         CacheSession session = call.session();
         if (expireAtMillis >= 0 && expireAtMillis <= call.now()) {
-            session.delete(key);
+            if (!session.delete(key)) {
+                // It was there for no time at all, which whoever watches it is told.
+                session.changed(key, Change.DELETED);
+            }
             return;
         }
         ValueRun run = call.takeRun(argument, session.headRoom(key.length()));
