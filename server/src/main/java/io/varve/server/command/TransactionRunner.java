@@ -21,8 +21,9 @@ import org.slf4j.LoggerFactory;
  * EXEC: runs what a client has queued, under the locks of all keys that are named in it or watched for it, so that nobody sees
  * a part of it. Confined to its event loop.
  *
- * <p>Each command goes through its own handler, which takes locks that are held already. Room is made for all of them before;
- * a command that finds none all the same is answered with the OOM error in its place, as nothing can be evicted while the locks are held.
+ * <p>Each command goes through its own handler; one that takes locks finds that they are held already. Room is made for all of them
+ * before. If a command finds none all the same and nothing has been changed, the locks are let go of, room is made, and all are run
+ * again; later ones are answered with the OOM error in their place, as nothing can be evicted while the locks are held.
  */
 final class TransactionRunner {
     static final String ABORTED = "EXECABORT Transaction discarded because of previous errors.";
@@ -102,7 +103,8 @@ final class TransactionRunner {
      *
      * @throws KeyBelowException if a key may be on flash: nothing has been run, and the transaction is still there
      * @throws NoBufferException if there is no memory for the replies: where commands but read, it is still there; else all of them
-     *                           have run, and the connection is to break, because its client cannot be told so
+     *                           have run, but for the one whose reply found none, which may have run in part, and the connection is
+     *                           to break, because its client cannot be told so
      */
     void run(Invocation exec, Transaction queued) {
         Client client = exec.client();
