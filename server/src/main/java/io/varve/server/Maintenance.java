@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.varve.memory.Cache;
 import io.varve.server.command.ServerContext;
 import io.varve.server.net.NetworkServer;
+import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,7 @@ final class Maintenance implements AutoCloseable {
     private final NetworkServer network;
     private final ServerContext server;
     private final Thread thread;
+    private final TimeSlice slice;
     private volatile boolean stopped;
     private boolean prepared;
     private long checkedNanos = System.nanoTime();
@@ -42,6 +44,7 @@ final class Maintenance implements AutoCloseable {
         this.cache = cache;
         this.network = network;
         this.server = server;
+        slice = new TimeSlice(server.config().number("io-thread-slice-us"));
         thread = Thread.ofPlatform().name("varve-maintenance").daemon().unstarted(this::loop);
     }
 
@@ -52,6 +55,9 @@ final class Maintenance implements AutoCloseable {
     }
 
     private void loop() {
+        // An event loop that finds a shard locked waits for this thread, so it must get a core as soon as an event loop would
+        // (decision 12), not after who happens to run beside it: the JIT, for instance.
+        LOG.debug("A time slice of its own: {}", slice.apply());
         while (!stopped) {
             long idleNanos;
             try {
