@@ -106,6 +106,12 @@ public interface Cache extends AutoCloseable {
     }
 
     /**
+     * Lets {@link #maintain}, when it is called next, give all memory back to the system that is free at that time, however short a
+     * time ago it was freed. Returns at once.
+     */
+    void giveBackSoon();
+
+    /**
      * Counts the items that are past their time and not yet reclaimed, now: walks everything that may be, slice by slice. For
      * tests and measurements; {@link CacheStats#expiredUnreclaimed} costs nothing.
      */

@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import io.varve.memory.collection.CollectionTree;
+import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
@@ -74,7 +76,7 @@ public interface CacheSession {
     /** The logarithmic access counter (0 to 255), or -1 if the policy keeps a clock. */
     int frequency(Item item);
 
-    /** Bytes that the item takes in memory: its own, its index slot, its expiry bookkeeping. */
+    /** Bytes that the item takes in memory: its own, its nodes if it is a tree, its index slot, its expiry bookkeeping. */
     long memoryUsage(Item item);
 
     /** The run of a large item, not retained; null for an item that lives in a segment. */
@@ -145,6 +147,39 @@ public interface CacheSession {
      * @param expireAtMillis a time in the future of {@link #now}, or {@link Item#NEVER}
      */
     void expire(Key key, Item item, long expireAtMillis);
+
+    // --- large collections (the keys' shards are locked)
+
+    /**
+     * Has a tree object look at a found item that {@link Item#isTree is a tree}. It is valid as the item is.
+     *
+     * @throws IllegalArgumentException if the item is no tree of the object's type
+     */
+    void open(Key key, Item item, CollectionTree tree);
+
+    /**
+     * Makes a large collection under the key, in the place of whatever is there: a packed value, another type, nothing. What is
+     * there keeps its place and its bytes until the filler has returned, so it can be read by it. The caller calls
+     * {@link #changed} afterwards.
+     *
+     * @param tree           what the filler puts elements into, at least one
+     * @param expireAtMillis as in {@link #put}
+     * @throws io.varve.memory.item.CacheFullException if there is no memory for it; the key is then as it was
+     */
+    void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler);
+
+    /**
+     * Gives a found large collection to another key, in the place of whatever is there, and deletes the first; tells of both.
+     * Nothing is copied where both keys are in one shard.
+     *
+     * @param written        looks at the item under the other key afterwards
+     * @param expireAtMillis as in {@link #put}
+     * @throws io.varve.memory.item.CacheFullException if there is no memory for it; both keys are then as they were
+     */
+    void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis);
+
+    /** As {@link #moveTree}, but the first key keeps its collection. */
+    void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis);
 
     // --- walks (no lock held by the caller)
 

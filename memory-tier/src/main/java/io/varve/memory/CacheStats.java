@@ -45,8 +45,9 @@ public record CacheStats(long maxMemoryBytes, long poolBytes, long usedBytes, lo
      * @param items            its items, expired but unreclaimed ones included
      * @param expiringItems    those with an expiry time
      * @param averageTtlMillis the mean of their remaining lifetimes, ms, as maintenance sampled it last; 0 if there are none
+     * @param indexBytes       tables of its indexes
      */
-    public record Database(long items, long expiringItems, long averageTtlMillis) {}
+    public record Database(long items, long expiringItems, long averageTtlMillis, long indexBytes) {}
 
     /** Items of all databases. */
     public long items() {

@@ -361,6 +361,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public void giveBackSoon() {
+        maintenance.giveBackSoon();
+    }
+
+    @Override
     public long countExpiredUnreclaimed() {
         long now = config.ticker().wallMillis();
         DueCount count = new DueCount();
@@ -394,7 +399,8 @@ final class InMemoryCache implements Cache {
         Census.Figures counted = census.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
-                totals.usedBytes + totals.indexBytes + totals.expiryBytes, totals.datasetBytes, totals.liveBytes,
+                totals.usedBytes + totals.indexBytes + totals.expiryBytes + totals.nodeTableBytes, totals.datasetBytes,
+                totals.liveBytes,
                 totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
@@ -409,7 +415,7 @@ final class InMemoryCache implements Cache {
         for (int i = 0; i < databases.length; i++) {
             long expiring = totals.expiringItems[i];
             databases[i] = new CacheStats.Database(totals.items[i], expiring,
-                    expiring == 0 ? 0 : counted.averageTtlMillis().get(i));
+                    expiring == 0 ? 0 : counted.averageTtlMillis().get(i), totals.indexBytesOf[i]);
         }
         return List.of(databases);
     }

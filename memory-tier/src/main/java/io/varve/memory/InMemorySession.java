@@ -2,6 +2,8 @@ package io.varve.memory;
 
 import java.util.SplittableRandom;
 
+import io.varve.memory.collection.CollectionTree;
+import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.index.Index;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Change;
@@ -251,6 +253,35 @@ final class InMemorySession implements CacheSession {
         shard.expire(key, item, expireAtMillis, nowMillis);
         shard.changed(expireAtMillis == Item.NEVER ? Change.PERSISTED : Change.EXPIRY_SET, key.database(),
                 key.address(), key.length());
+    }
+
+    @Override
+    public void open(Key key, Item item, CollectionTree tree) {
+        shards[key.shard()].collections().open(item, tree, nowMillis);
+    }
+
+    @Override
+    public void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler) {
+        shards[key.shard()].collections().make(key, item, tree, expireAtMillis, filler, nowMillis);
+    }
+
+    @Override
+    public void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
+        Shard shard = shards[to.shard()];
+        if (from.shard() == to.shard()) {
+            shard.collections().move(from, item, to, written, expireAtMillis, nowMillis);
+            return;
+        }
+        copyTree(from, item, to, written, expireAtMillis);
+        boolean deleted = shards[from.shard()].delete(from, nowMillis);
+        assert deleted : "the key has gone";
+    }
+
+    @Override
+    public void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
+        Shard shard = shards[to.shard()];
+        shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, nowMillis);
+        shard.changed(Change.SET, to.database(), to.address(), to.length());
     }
 
     @Override

@@ -7,8 +7,8 @@ import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 
 /**
- * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, cleaning, giving memory back,
- * counting what nobody keeps count of. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
+ * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, freeing the nodes of collections
+ * that have gone, cleaning, giving memory back, counting what nobody keeps count of. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
  * after each in which work was done whoever waits may go first.
  *
  * <p>An expiry cycle begins every {@code expire-cycle-ms} and may take a quarter of that time, as in Redis; what is left
@@ -33,6 +33,7 @@ final class Maintenance {
     private final Census census;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
+    private volatile boolean giveBackAsked;
     private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
@@ -54,6 +55,11 @@ final class Maintenance {
     void reconfigure(CacheConfig config) {
         cycleNanos = TimeUnit.MILLISECONDS.toNanos(config.expireCycleMillis());
         activeExpire = config.activeExpire();
+    }
+
+    /** The next round gives back all that is free. */
+    void giveBackSoon() {
+        giveBackAsked = true;
     }
 
     /** Expiry cycles that ended at their time limit with work left. */
@@ -81,6 +87,9 @@ final class Maintenance {
             chores.attempt(() -> rehashSlice(shard, giveWay));
         }
         chores.attempt(() -> reclaimSlice(giveWay));
+        for (Shard shard : shards) {
+            chores.attempt(() -> freeSlice(shard, giveWay));
+        }
         chores.attempt(() -> keepReserve(giveWay));
         for (Shard shard : shards) {
             chores.attempt(() -> cleanSlice(shard, giveWay));
@@ -168,6 +177,22 @@ final class Maintenance {
         return more;
     }
 
+    /** Frees nodes of collections that have gone. */
+    private boolean freeSlice(Shard shard, Runnable giveWay) {
+        long before = context.ticker().nanoTime();
+        boolean more;
+        shard.lock();
+        try {
+            more = shard.freeSlice(before + SLICE_NANOS);
+        } finally {
+            shard.unlock();
+        }
+        if (more) {
+            giveWay.run();
+        }
+        return more;
+    }
+
     private boolean keepReserve(Runnable giveWay) {
         boolean more = room.keepAhead(giveWay);
         if (room.makeRoomForTable()) {
@@ -195,7 +220,12 @@ final class Maintenance {
 
     private void trim(Chores chores) {
         long now = context.ticker().nanoTime();
-        if (now - nextTrimNanos >= 0) {
+        boolean asked = giveBackAsked;
+        if (asked) {
+            // Here and not below: who asks while this round is under way asks for the next.
+            giveBackAsked = false;
+        }
+        if (asked || now - nextTrimNanos >= 0) {
             nextTrimNanos = now + TRIM_NANOS;
             long nowMillis = context.ticker().wallMillis();
             for (Shard shard : shards) {
@@ -205,7 +235,11 @@ final class Maintenance {
                 });
             }
             chores.attempt(() -> {
-                context.pool().trim();
+                if (asked) {
+                    context.pool().giveBack(Long.MAX_VALUE);
+                } else {
+                    context.pool().trim();
+                }
                 return false;
             });
         }

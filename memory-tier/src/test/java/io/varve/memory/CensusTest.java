@@ -79,12 +79,22 @@ class CensusTest {
             ticker.advanceMillis(PERIOD_MILLIS);
             fixture.maintainFully();
             CacheStats stats = fixture.cache.stats();
-            assertThat(stats.databases().get(0)).isEqualTo(new CacheStats.Database(1000, 0, 0));
-            assertThat(stats.databases().get(1)).isEqualTo(new CacheStats.Database(1000, 1000, 99_000));
+            assertFigures(stats.databases().get(0), 1000, 0, 0);
+            assertFigures(stats.databases().get(1), 1000, 1000, 99_000);
             assertThat(stats.databases().get(2).averageTtlMillis()).isCloseTo(899_000, within(1L));
-            assertThat(stats.databases().get(3)).isEqualTo(new CacheStats.Database(0, 0, 0));
+            assertFigures(stats.databases().get(3), 0, 0, 0);
+            assertThat(stats.databases().get(0).indexBytes()).isPositive();
+            assertThat(stats.databases().get(3).indexBytes()).isZero();
+            assertThat(stats.databases().stream().mapToLong(CacheStats.Database::indexBytes).sum())
+                    .isEqualTo(stats.indexBytes());
             fixture.cache.flush(1);
-            assertThat(fixture.cache.stats().databases().get(1)).isEqualTo(new CacheStats.Database(0, 0, 0));
+            assertFigures(fixture.cache.stats().databases().get(1), 0, 0, 0);
         }
+    }
+
+    private static void assertFigures(CacheStats.Database database, long items, long expiring, long averageTtlMillis) {
+        assertThat(database.items()).isEqualTo(items);
+        assertThat(database.expiringItems()).isEqualTo(expiring);
+        assertThat(database.averageTtlMillis()).isEqualTo(averageTtlMillis);
     }
 }

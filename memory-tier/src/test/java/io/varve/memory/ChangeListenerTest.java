@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
@@ -58,6 +59,37 @@ class ChangeListenerTest {
             assertThat(take()).containsExactly("flushed 0", "flushed 1", "flushed 2");
             fixture.cache.renewEpochs(() -> {});
             assertThat(take()).containsExactly("flushed 0", "flushed 1", "flushed 2");
+        }
+    }
+
+    /** Whoever is told fails: what was let go of is gone all the same, and its memory is given back. */
+    @Test
+    void whatIsLetGoOfIsGoneWhoeverFails() {
+        long soon = System.currentTimeMillis() + 1000;
+        try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(1 << 20).withShards(2)
+                .withSegmentSizeBytes(4096).withEvictionPolicy(EvictionPolicy.ALLKEYS_RANDOM)))) {
+            boolean[] fails = {true};
+            int[] failed = {0};
+            fixture.cache.subscribe((change, _, _, _, _, _) -> {
+                if (fails[0] && change != Change.SET && ++failed[0] % 10 == 0) {
+                    throw new IllegalStateException("for the test");
+                }
+            });
+            for (int i = 0; i < 5000; i++) {
+                try {
+                    assertThat(fixture.cache.admit(500)).isTrue();
+                } catch (IllegalStateException expected) {
+                    continue;
+                }
+                fixture.set(0, CacheFixture.bytes("key " + i), CacheFixture.bytes("x".repeat(i % 900)),
+                        i % 3 == 0 ? soon : Item.NEVER);
+            }
+            assertThat(failed[0]).isPositive();
+            fails[0] = false;
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            fixture.cache.flushAll();
+            assertThat(fixture.cache.admit(500)).isTrue();
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 

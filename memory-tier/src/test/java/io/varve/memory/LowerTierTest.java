@@ -83,6 +83,37 @@ class LowerTierTest {
         }
     }
 
+    /** Where the heap has nothing to give, say: what does not fall is still in memory, and all of it can be used. */
+    @Test
+    void whatTheTierBelowFailsToTakeStays() {
+        Set<String> below = new HashSet<>();
+        int[] calls = {0};
+        int failed = 0;
+        try (CacheFixture fixture = open()) {
+            fixture.cache.lower((_, _, item, _) -> {
+                if (++calls[0] % 50 == 0) {
+                    throw new OutOfMemoryError("for the test");
+                }
+                assertThat(below.add(text(item.keyAddress(), item.keyLength()))).isTrue();
+                return true;
+            });
+            int set = 0;
+            for (int i = 0; i < KEYS; i++) {
+                try {
+                    assertThat(fixture.cache.admit(500)).isTrue();
+                } catch (OutOfMemoryError expected) {
+                    failed++;
+                    continue;
+                }
+                fixture.set(0, CacheFixture.bytes("key " + i), CacheFixture.bytes("value".repeat(i % 60)), Item.NEVER);
+                set++;
+            }
+            assertThat(failed).isPositive();
+            assertThat(below.size() + fixture.cache.size(0)).isEqualTo(set);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
     @Test
     void whatComesBackIsAsItFell() {
         try (CacheFixture fixture = open()) {

@@ -54,7 +54,7 @@ public final class Main {
         } catch (IOException failed) {
             err.println("varve: " + failed.getMessage());
             return CANNOT_START;
-        } catch (IllegalArgumentException bad) {
+        } catch (IllegalArgumentException | ConfigException bad) {
             err.println("varve: " + bad.getMessage());
             return BAD_SETTING;
         } catch (OutOfMemoryError refused) {
@@ -72,7 +72,12 @@ public final class Main {
                 + config.text("maxmemory-policy"));
         config.flashDirectory().ifPresent(directory -> out.println("  flash    " + config.text("flash-max-items")
                 + " items in " + directory + ", " + config.text("flash-policy")));
-        out.println("  listens  " + config.text("bind") + " port " + server.port());
+        out.println("  listens  " + config.text("bind") + (server.port() == 0 ? "" : " port " + server.port())
+                + (server.tlsPort() == 0 ? "" : " tls-port " + server.tlsPort()));
+        if (config.number("metrics-port") > 0) {
+            out.println("  metrics  http://" + config.text("metrics-bind") + ":" + config.text("metrics-port")
+                    + "/metrics");
+        }
         out.println("Ready to accept connections");
         out.flush();
     }

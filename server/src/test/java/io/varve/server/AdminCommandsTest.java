@@ -314,7 +314,8 @@ class AdminCommandsTest {
     @CsvSource(delimiter = '=', value = {
             "MEMORY=DOCTOR;MALLOC-STATS;PURGE;STATS;USAGE <key> [SAMPLES <count>]",
             "CLIENT=GETNAME;ID;INFO;KILL <ip:port>;KILL <option> <value> [<option> <value> [...]];LIST [options ...];"
-                    + "REPLY (ON|OFF|SKIP);SETNAME <name>;SETINFO <option> <value>;NO-EVICT (ON|OFF);NO-TOUCH (ON|OFF)",
+                    + "REPLY (ON|OFF|SKIP);SETNAME <name>;SETINFO <option> <value>;UNBLOCK <clientid> [TIMEOUT|ERROR];"
+                    + "NO-EVICT (ON|OFF);NO-TOUCH (ON|OFF)",
             "COMMAND=(no subcommand);COUNT;LIST;INFO [<command-name> ...];DOCS [<command-name> ...];"
                     + "GETKEYS <full-command>;GETKEYSANDFLAGS <full-command>",
             "CONFIG=GET <pattern>;SET <directive> <value>;RESETSTAT;REWRITE",

@@ -32,21 +32,28 @@ final class ArchitectureTest {
 
     @Test
     void theProtocolKnowsNoOtherRoom() {
-        for (String other : List.of("command", "admin", "config", "net")) {
+        for (String other : List.of("command", "admin", "config", "net", "pubsub")) {
             forbid("resp", other);
         }
     }
 
     @Test
     void settingsKnowNoOtherRoom() {
-        for (String other : List.of("command", "admin", "resp", "net")) {
+        for (String other : List.of("command", "admin", "resp", "net", "pubsub")) {
             forbid("config", other);
         }
     }
 
     @Test
+    void usersKnowNeitherCommandsNorProtocol() {
+        for (String other : List.of("command", "admin", "resp", "net")) {
+            forbid("acl", other);
+        }
+    }
+
+    @Test
     void whatIsAskedOfTheSystemKnowsNoOtherRoom() {
-        for (String other : List.of("admin", "command", "config", "net", "resp")) {
+        for (String other : List.of("admin", "command", "config", "net", "pubsub", "resp")) {
             forbid("system", other);
         }
         noClasses().that().resideInAPackage(ROOT + ".system").should().dependOnClassesThat()
@@ -54,9 +61,34 @@ final class ArchitectureTest {
     }
 
     @Test
+    void geometryKnowsNoOtherRoom() {
+        for (String other : List.of("admin", "command", "config", "net", "resp", "system")) {
+            forbid("geo", other);
+        }
+    }
+
+    @Test
     void whatIsMeasuredKnowsNeitherCommandsNorProtocol() {
-        for (String other : List.of("command", "resp", "net")) {
+        for (String other : List.of("command", "resp", "net", "pubsub")) {
             forbid("admin", other);
+        }
+    }
+
+    @Test
+    void messagesKnowHowTheyAreWrittenAndNothingElse() {
+        for (String other : List.of("command", "admin", "config", "net", "system")) {
+            forbid("pubsub", other);
+        }
+        noClasses().that().resideInAPackage(ROOT + ".pubsub").should().dependOnClassesThat()
+                .resideInAnyPackage("io.varve.memory", "io.varve.memory.shard..", "io.varve.memory.segment..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void whoWaitsForKeysKnowsNeitherCommandsNorProtocol() {
+        for (String other : List.of("admin", "command", "config", "net", "resp")) {
+            forbid("blocking", other);
+            forbid("keys", other);
         }
     }
 
@@ -65,12 +97,23 @@ final class ArchitectureTest {
         forbid("command", "net");
     }
 
+    /** Those of clients, and those of the HTTP endpoint for operators. */
     @Test
     void channelsStayInTheirRoom() {
-        noClasses().that().resideOutsideOfPackages(ROOT + ".net..").should().dependOnClassesThat()
+        noClasses().that().resideOutsideOfPackages(ROOT + ".net..", ROOT + ".admin.http..").should()
+                .dependOnClassesThat()
                 .resideInAnyPackage("io.netty.channel..", "io.netty.bootstrap..", "io.netty.util..").check(CLASSES);
-        noClasses().that().resideOutsideOfPackages(ROOT + ".net..", ROOT + ".resp..").should().dependOnClassesThat()
+        noClasses().that().resideOutsideOfPackages(ROOT + ".net..", ROOT + ".resp..", ROOT + ".admin.http..").should()
+                .dependOnClassesThat()
                 .resideInAPackage("io.netty..").check(CLASSES);
+    }
+
+    @Test
+    void onlyWhatIsMeasuredKnowsTheMetricsLibrary() {
+        noClasses().that().resideOutsideOfPackage(ROOT + ".admin").should().dependOnClassesThat()
+                .resideInAnyPackage("io.micrometer..", "io.prometheus..").check(CLASSES);
+        noClasses().that().resideInAPackage(ROOT + ".admin").should().dependOnClassesThat()
+                .resideInAPackage(ROOT + ".admin.http..").check(CLASSES);
     }
 
     @Test
@@ -103,7 +146,9 @@ final class ArchitectureTest {
     @Test
     void everyRoomSaysWhatLivesInIt() {
         classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(ROOT, ROOT + ".admin",
-                ROOT + ".command", ROOT + ".config", ROOT + ".net", ROOT + ".resp", ROOT + ".system").check(CLASSES);
+                ROOT + ".admin.http", ROOT + ".acl", ROOT + ".blocking", ROOT + ".command", ROOT + ".config",
+                ROOT + ".geo", ROOT + ".keys", ROOT + ".net", ROOT + ".pubsub", ROOT + ".resp", ROOT + ".system",
+                ROOT + ".tls").check(CLASSES);
     }
 
     private static DescribedPredicate<com.tngtech.archunit.core.domain.JavaMethodCall> named(String owner,

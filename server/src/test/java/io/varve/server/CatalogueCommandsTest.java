@@ -93,7 +93,7 @@ class CatalogueCommandsTest {
     @CsvSource(delimiter = ';', value = {"COMMAND LIST FILTERBY PATTERN HGE*; *2 $4 hget $7 hgetall",
             "COMMAND LIST filterby pattern config|r*; *2 $16 config|resetstat $14 config|rewrite",
             "COMMAND LIST FILTERBY MODULE any; *0", "COMMAND LIST FILTERBY ACLCAT nosuch; *0",
-            "COMMAND LIST FILTERBY ACLCAT PUBSUB; *0", "COMMAND LIST FILTERBY NOSUCH x; -ERR syntax error",
+            "COMMAND LIST FILTERBY ACLCAT STREAM; *0", "COMMAND LIST FILTERBY NOSUCH x; -ERR syntax error",
             "COMMAND LIST FILTERBY PATTERN; -ERR syntax error", "COMMAND LIST all; -ERR syntax error",
             "COMMAND GETKEYS get a; *1 $1 a", "COMMAND GETKEYS MSET a 1 b 2; *2 $1 a $1 b",
             "COMMAND GETKEYS object freq k; *1 $1 k", "COMMAND GETKEYSANDFLAGS copy a b; "
@@ -102,6 +102,7 @@ class CatalogueCommandsTest {
             "COMMAND GETKEYSANDFLAGS set a get ex 5; *1 *2 $1 a *2 +OW +update",
             "COMMAND GETKEYSANDFLAGS set a b Get; *1 *2 $1 a *3 +RW +access +update",
             "COMMAND GETKEYS config get x; -ERR The command has no key arguments",
+            "COMMAND GETKEYS spublish a b; -ERR The command has no key arguments",
             "COMMAND GETKEYS get a b c; -ERR Invalid number of arguments specified for command",
             "COMMAND GETKEYS object nosuch k; -ERR Invalid command specified",
             "COMMAND GETKEYS nosuch x; -ERR Invalid command specified",

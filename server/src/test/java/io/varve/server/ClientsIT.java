@@ -6,23 +6,35 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.KeyValue;
+import io.lettuce.core.LMPopArgs;
+import io.lettuce.core.LMoveArgs;
 import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanIterator;
 import io.lettuce.core.SetArgs;
+import io.lettuce.core.TransactionResult;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.sync.RedisPubSubCommands;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,6 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.params.ScanParams;
@@ -45,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** The clients that people use work against a real server, over both protocols. Confined to the test's thread. */
 class ClientsIT {
     private static final String PASSWORD = "secret";
+    private static final int MESSAGES = 500;
 
     private static VarveServer server;
     private static VarveServer locked;
@@ -156,6 +170,36 @@ class ClientsIT {
 
     @ParameterizedTest
     @EnumSource(ProtocolVersion.class)
+    void lettuceWaitsForElements(ProtocolVersion protocol) throws Exception {
+        try (RedisClient client = lettuce(protocol, server.port());
+                StatefulRedisConnection<String, String> waiting = client.connect();
+                StatefulRedisConnection<String, String> moving = client.connect();
+                StatefulRedisConnection<String, String> pushing = client.connect()) {
+            RedisCommands<String, String> redis = pushing.sync();
+            assertThat(redis.rpush("list", "a", "b", "c")).isEqualTo(3);
+            assertThat(redis.lrange("list", 0, -1)).containsExactly("a", "b", "c");
+            assertThat(redis.lpos("list", "b")).isEqualTo(1);
+            assertThat(redis.lmpop(LMPopArgs.Builder.left().count(2), "none", "list"))
+                    .isEqualTo(KeyValue.just("list", List.of("a", "b")));
+            assertThat(redis.blpop(1.5, "none", "list")).isEqualTo(KeyValue.just("list", "c"));
+            assertThat(redis.blpop(0.01, "list")).isNull();
+            var moved = moving.async().blmove("jobs", "doing", LMoveArgs.Builder.leftRight(), 0.0);
+            var popped = waiting.async().blmpop(0, LMPopArgs.Builder.right().count(5), "none", "doing");
+            for (int i = 0; i < 3; i++) {
+                // Whether they wait already or not, each job is done once.
+                assertThat(redis.rpush("jobs", "job" + i)).isPositive();
+                assertThat(moved.get(20, TimeUnit.SECONDS)).isEqualTo("job" + i);
+                assertThat(popped.get(20, TimeUnit.SECONDS))
+                        .isEqualTo(KeyValue.just("doing", List.of("job" + i)));
+                moved = moving.async().blmove("jobs", "doing", LMoveArgs.Builder.leftRight(), 0.0);
+                popped = waiting.async().blmpop(0, LMPopArgs.Builder.right().count(5), "none", "doing");
+            }
+            assertThat(redis.dbsize()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProtocolVersion.class)
     void lettuceReactive(ProtocolVersion protocol) {
         try (RedisClient client = lettuce(protocol, server.port());
                 StatefulRedisConnection<String, String> connection = client.connect()) {
@@ -184,6 +228,84 @@ class ClientsIT {
                     connection.sync().get("k");
                 }
             }).hasStackTraceContaining("NOAUTH");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProtocolVersion.class)
+    void lettuceTransactions(ProtocolVersion protocol) {
+        try (RedisClient client = lettuce(protocol, server.port());
+                StatefulRedisConnection<String, String> connection = client.connect();
+                StatefulRedisConnection<String, String> other = client.connect()) {
+            RedisCommands<String, String> redis = connection.sync();
+            assertThat(redis.multi()).isEqualTo("OK");
+            assertThat(redis.set("k", "1")).isNull();
+            assertThat(redis.incr("k")).isNull();
+            assertThat(redis.hget("k", "f")).isNull();
+            TransactionResult result = redis.exec();
+            assertThat(result.wasDiscarded()).isFalse();
+            assertThat(result).hasSize(3).startsWith("OK", 2L);
+            assertThat(result.<Object>get(2)).isInstanceOf(RedisCommandExecutionException.class);
+            assertThat(redis.watch("k")).isEqualTo("OK");
+            assertThat(other.sync().set("k", "x")).isEqualTo("OK");
+            assertThat(redis.multi()).isEqualTo("OK");
+            assertThat(redis.set("k", "y")).isNull();
+            assertThat(redis.exec().wasDiscarded()).isTrue();
+            assertThat(redis.get("k")).isEqualTo("x");
+            assertThat(redis.multi()).isEqualTo("OK");
+            assertThat(redis.discard()).isEqualTo("OK");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProtocolVersion.class)
+    void lettuceMessages(ProtocolVersion protocol) throws Exception {
+        BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+        try (RedisClient client = lettuce(protocol, server.port());
+                StatefulRedisConnection<String, String> publisher = client.connect();
+                StatefulRedisPubSubConnection<String, String> listener = client.connectPubSub()) {
+            listener.addListener(new RedisPubSubAdapter<>() {
+                @Override
+                public void message(String channel, String message) {
+                    heard.add(channel + " " + message);
+                }
+
+                @Override
+                public void message(String pattern, String channel, String message) {
+                    heard.add(pattern + " " + channel + " " + message);
+                }
+
+                @Override
+                public void smessage(String channel, String message) {
+                    heard.add("shard " + channel + " " + message);
+                }
+            });
+            RedisPubSubCommands<String, String> redis = listener.sync();
+            redis.subscribe("news", "weather");
+            redis.psubscribe("w*");
+            redis.ssubscribe("shard");
+            // In RESP2 it is answered as if it were a message, an empty one.
+            assertThat(redis.ping()).isEqualTo(protocol == ProtocolVersion.RESP2 ? "" : "PONG");
+            RedisCommands<String, String> others = publisher.sync();
+            assertThat(others.pubsubChannels()).containsExactlyInAnyOrder("news", "weather");
+            assertThat(others.pubsubNumsub("news", "none")).isEqualTo(Map.of("news", 1L, "none", 0L));
+            assertThat(others.pubsubNumpat()).isOne();
+            for (int i = 0; i < MESSAGES; i++) {
+                assertThat(others.publish("news", "n" + i)).isOne();
+            }
+            assertThat(others.publish("weather", "rain")).isEqualTo(2);
+            assertThat(others.spublish("shard", "s")).isOne();
+            for (int i = 0; i < MESSAGES; i++) {
+                assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("news n" + i);
+            }
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("weather rain");
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("w* weather rain");
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("shard shard s");
+            redis.unsubscribe("news");
+            redis.punsubscribe("w*");
+            assertThat(others.publish("news", "nobody")).isZero();
+            assertThat(others.publish("weather", "sun")).isOne();
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("weather sun");
         }
     }
 
@@ -220,6 +342,127 @@ class ClientsIT {
                 pipeline.sync();
             }
             assertThat(counts.getLast().get()).isEqualTo(1_000);
+        }
+    }
+
+    private static redis.clients.jedis.RedisClient jedisClient(RedisProtocol protocol) {
+        var config = DefaultJedisClientConfig.builder().protocol(protocol).socketTimeoutMillis(20_000).build();
+        return redis.clients.jedis.RedisClient.builder().hostAndPort(new HostAndPort("127.0.0.1", server.port()))
+                .clientConfig(config).build();
+    }
+
+    @ParameterizedTest
+    @MethodSource("jedisProtocols")
+    void jedisTransactions(RedisProtocol protocol) {
+        try (var pooled = jedisClient(protocol); var transaction = pooled.multi()) {
+            Response<String> set = transaction.set("k", "1");
+            Response<Long> increased = transaction.incr("k");
+            Response<String> wrong = transaction.hget("k", "f");
+            assertThat(transaction.exec()).hasSize(3);
+            assertThat(set.get()).isEqualTo("OK");
+            assertThat(increased.get()).isEqualTo(2);
+            assertThatThrownBy(wrong::get).hasMessageStartingWith("WRONGTYPE");
+        }
+        try (var pooled = jedisClient(protocol); var transaction = pooled.transaction(false)) {
+            transaction.watch("k");
+            assertThat(pooled.set("k", "x")).isEqualTo("OK");
+            transaction.multi();
+            transaction.set("k", "y");
+            assertThat(transaction.exec()).isNull();
+            assertThat(pooled.get("k")).isEqualTo("x");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("jedisProtocols")
+    void jedisMessages(RedisProtocol protocol) throws Exception {
+        BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+        JedisPubSub listener = new JedisPubSub() {
+            @Override
+            public void onMessage(String channel, String message) {
+                heard.add(channel + " " + message);
+            }
+
+            @Override
+            public void onPMessage(String pattern, String channel, String message) {
+                heard.add(pattern + " " + channel + " " + message);
+            }
+
+            @Override
+            public void onSubscribe(String channel, int subscribed) {
+                heard.add("subscribed " + channel + " " + subscribed);
+            }
+
+            @Override
+            public void onPSubscribe(String pattern, int subscribed) {
+                heard.add("subscribed " + pattern + " " + subscribed);
+            }
+
+            @Override
+            public void onUnsubscribe(String channel, int subscribed) {
+                heard.add("unsubscribed " + channel + " " + subscribed);
+            }
+
+            @Override
+            public void onPong(String pattern) {
+                heard.add("pong " + pattern);
+            }
+        };
+        try (var pooled = jedisClient(protocol)) {
+            Thread listening = Thread.ofPlatform().start(() -> pooled.subscribe(listener, "news"));
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("subscribed news 1");
+            listener.psubscribe("w*");
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("subscribed w* 2");
+            for (int i = 0; i < MESSAGES; i++) {
+                assertThat(pooled.publish("news", "n" + i)).isOne();
+            }
+            assertThat(pooled.publish("weather", "rain")).isOne();
+            for (int i = 0; i < MESSAGES; i++) {
+                assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("news n" + i);
+            }
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("w* weather rain");
+            listener.punsubscribe();
+            listener.unsubscribe();
+            assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo("unsubscribed news 0");
+            listening.join(20_000);
+            assertThat(listening.isAlive()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("jedisProtocols")
+    void jedisWaitsForElements(RedisProtocol protocol) throws Exception {
+        var config = DefaultJedisClientConfig.builder().protocol(protocol).socketTimeoutMillis(20_000)
+                .blockingSocketTimeoutMillis(20_000).build();
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        try (var pooled = redis.clients.jedis.RedisClient.builder()
+                .hostAndPort(new HostAndPort("127.0.0.1", server.port())).clientConfig(config).build()) {
+            assertThat(pooled.blpop(0.01, "none")).isNull();
+            List<Future<List<String>>> workers = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                workers.add(threads.submit(() -> {
+                    List<String> jobs = new ArrayList<>();
+                    for (String job = ""; !job.equals("end");) {
+                        job = pooled.brpop(20.0, "none", "jobs").getValue();
+                        jobs.add(job);
+                    }
+                    return jobs;
+                }));
+            }
+            for (int i = 0; i < 300; i++) {
+                assertThat(pooled.lpush("jobs", "job" + i)).isPositive();
+            }
+            assertThat(pooled.lpush("jobs", "end", "end", "end")).isPositive();
+            List<String> done = new ArrayList<>();
+            for (Future<List<String>> worker : workers) {
+                done.addAll(worker.get(20, TimeUnit.SECONDS));
+            }
+            done.removeIf("end"::equals);
+            assertThat(done).containsExactlyInAnyOrderElementsOf(
+                    IntStream.range(0, 300).mapToObj(i -> "job" + i).toList());
+            assertThat(pooled.exists("jobs")).isFalse();
+        } finally {
+            threads.shutdownNow();
         }
     }
 

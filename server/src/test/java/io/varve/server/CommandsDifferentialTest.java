@@ -35,7 +35,8 @@ class CommandsDifferentialTest {
         reference = ReferenceRedis.start();
         System.out.println("CommandsDifferentialTest compares with " + reference);
         varve = VarveServer
-                .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb").validate());
+                .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb")
+                        .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate());
     }
 
     @AfterAll

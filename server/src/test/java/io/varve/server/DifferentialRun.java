@@ -1,6 +1,7 @@
 package io.varve.server;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -36,7 +37,8 @@ final class DifferentialRun {
     /** Runs a script on two empty servers; null if all replies agree. */
     @Nullable
     Difference run(List<ScriptStep> script) throws IOException {
-        try (RawClient varve = new RawClient(varvePort); RawClient reference = new RawClient(referencePort)) {
+        try (DifferentialSide varve = new DifferentialSide(varvePort);
+                DifferentialSide reference = new DifferentialSide(referencePort)) {
             prepare(varve);
             prepare(reference);
             int next = 0;
@@ -57,7 +59,7 @@ final class DifferentialRun {
         }
     }
 
-    private void prepare(RawClient client) throws IOException {
+    private void prepare(DifferentialSide client) throws IOException {
         RawReply hello = client.call("HELLO", Integer.toString(protocol));
         RawReply flushed = client.call("FLUSHALL");
         if (hello.isError() || !flushed.text().equals("OK")) {
@@ -65,8 +67,11 @@ final class DifferentialRun {
         }
     }
 
-    private static @Nullable Difference compare(List<ScriptStep> script, int from, int to, RawClient varve,
-            RawClient reference) throws IOException {
+    private static @Nullable Difference compare(List<ScriptStep> script, int from, int to, DifferentialSide varve,
+            DifferentialSide reference) throws IOException {
+        if (script.get(from).comparison() == ScriptStep.Comparison.PUSHES) {
+            return comparePushes(script.get(from), from, varve, reference);
+        }
         for (int i = from; i < to; i++) {
             varve.write(script.get(i).bytes());
             reference.write(script.get(i).bytes());
@@ -88,8 +93,26 @@ final class DifferentialRun {
         return null;
     }
 
-    private static boolean agree(ScriptStep step, RawReply actual, RawReply expected, RawClient varve,
-            RawClient reference) throws IOException {
+    /** What has been pushed since this was last compared, and what a command is answered, however often. */
+    private static @Nullable Difference comparePushes(ScriptStep step, int number, DifferentialSide varve,
+            DifferentialSide reference)
+            throws IOException {
+        varve.writeWithMark(step.bytes());
+        reference.writeWithMark(step.bytes());
+        List<String> expected = reference.readToMark();
+        List<String> actual;
+        try {
+            actual = varve.readToMark();
+        } catch (IOException broken) {
+            return new Difference(number, "Varve: " + broken + "\nRedis: " + expected);
+        }
+        return actual.equals(expected)
+                ? null
+                : new Difference(number, "Varve: " + actual + "\nRedis: " + expected);
+    }
+
+    private static boolean agree(ScriptStep step, RawReply actual, RawReply expected, DifferentialSide varve,
+            DifferentialSide reference) throws IOException {
         if (step.comparison() != ScriptStep.Comparison.WHOLE_SCAN && actual.equals(expected)) {
             return true;
         }
@@ -102,6 +125,11 @@ final class DifferentialRun {
             case WHOLE_SCAN -> sameScan(step, actual, expected, varve, reference);
             case RANDOM_KEY -> isKeyOf(actual, expected, reference);
             case RANDOM_FIELDS -> areFieldsOf(step, actual, expected, reference);
+            case RANDOM_SET_MEMBERS -> SetReplies.areMembers(step, actual, expected, reference);
+            case RANDOM_POP -> SetReplies.arePopped(step, actual, expected, varve, reference);
+            case PUSHES -> throw new IllegalArgumentException("Pushes are not compared one by one");
+            case DISTANCES -> GeoReplies.sameButForLastDigits(actual, expected);
+            case RANDOM_MEMBERS -> SortedSetReplies.areMembersOf(step, actual, expected, reference);
         };
     }
 
@@ -135,14 +163,14 @@ final class DifferentialRun {
         return text.toString();
     }
 
-    private static boolean isListpack(ScriptStep step, RawClient reference) throws IOException {
+    private static boolean isListpack(ScriptStep step, DifferentialSide reference) throws IOException {
         String encoding = reference.call("OBJECT", "ENCODING", step.arguments().get(1)).text();
         return encoding.equals("listpack") || encoding.equals("ziplist");
     }
 
     /** Goes on with both scans to their ends and compares the sets of what they found. */
-    private static boolean sameScan(ScriptStep step, RawReply actual, RawReply expected, RawClient varve,
-            RawClient reference) throws IOException {
+    private static boolean sameScan(ScriptStep step, RawReply actual, RawReply expected, DifferentialSide varve,
+            DifferentialSide reference) throws IOException {
         if (actual.kind() != '*' || expected.kind() != '*') {
             return actual.equals(expected);
         }
@@ -150,8 +178,10 @@ final class DifferentialRun {
         return found.equals(collect(step, expected, reference));
     }
 
-    private static Set<String> collect(ScriptStep step, RawReply first, RawClient client) throws IOException {
-        boolean pairs = step.arguments().getFirst().equalsIgnoreCase("HSCAN");
+    private static Set<String> collect(ScriptStep step, RawReply first, DifferentialSide client) throws IOException {
+        int cursorAt = step.arguments().getFirst().equalsIgnoreCase("SCAN") ? 1 : 2;
+        String name = step.arguments().getFirst();
+        boolean pairs = name.equalsIgnoreCase("HSCAN") || name.equalsIgnoreCase("ZSCAN");
         Set<String> found = new HashSet<>();
         RawReply page = first;
         for (int calls = 0; calls < 100_000; calls++) {
@@ -165,18 +195,18 @@ final class DifferentialRun {
                 return found;
             }
             List<String> arguments = new ArrayList<>(step.arguments());
-            arguments.set(pairs ? 2 : 1, cursor);
+            arguments.set(cursorAt, cursor);
             page = client.call(arguments.toArray(String[]::new));
         }
         throw new IOException("A scan does not end");
     }
 
-    private static boolean isKeyOf(RawReply actual, RawReply expected, RawClient reference) throws IOException {
+    private static boolean isKeyOf(RawReply actual, RawReply expected, DifferentialSide reference) throws IOException {
         return actual.kind() == '$' && expected.kind() == '$'
                 && reference.call("EXISTS", actual.text()).text().equals("1");
     }
 
-    private static boolean areFieldsOf(ScriptStep step, RawReply actual, RawReply expected, RawClient reference)
+    private static boolean areFieldsOf(ScriptStep step, RawReply actual, RawReply expected, DifferentialSide reference)
             throws IOException {
         String key = step.arguments().get(1);
         if (actual.kind() == '$' && expected.kind() == '$') {
@@ -224,7 +254,13 @@ final class DifferentialRun {
                 List<ScriptStep> candidate = new ArrayList<>(best.subList(0, from));
                 candidate.addAll(best.subList(Math.min(best.size() - 1, from + chunk), best.size()));
                 runs++;
-                Difference still = run(candidate);
+                Difference still;
+                try {
+                    still = run(candidate);
+                } catch (SocketTimeoutException mute) {
+                    // What is left out may leave a client that is answered to nothing: what was found so far is told.
+                    return best;
+                }
                 if (still == null) {
                     from += chunk;
                 } else {

@@ -51,7 +51,8 @@ class FlashDifferentialTest {
         reference = ReferenceRedis.start();
         ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", Long.toString(MEMORY_BYTES))
                 .with("shards", "4").with("segment-size", "16kb").with("segment-heads", "2")
-                .with("maxmemory-policy", "allkeys-random").with("flash-queue-size", "64mb").validate();
+                .with("maxmemory-policy", "allkeys-random").with("flash-queue-size", "64mb")
+                .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate();
         TierFiles files = TierFiles.open(directory, at -> JeStore.open(at, JeSettings.of(8 << 20)),
                 config.cacheConfig().databases(), false, 1_700_000_000_000L);
         cache = Cache.open(config.cacheConfig().withHashSeed(files.hashSeed()));

@@ -1,13 +1,19 @@
 package io.varve.server;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Commands whose arguments or items are large, alone and together, in a server that has room and in one that has none. Confined to
@@ -145,6 +151,159 @@ class LargeArgumentsIT {
             assertThat(client.command("PING")).isEqualTo("+QUEUED\r\n");
             assertThat(client.command("EXEC")).isEqualTo("*-1\r\n");
             assertThat(client.command("WATCH", name)).isEqualTo("+OK\r\n");
+        }
+    }
+
+    /** So do the names of channels and patterns, be they many or long: there is an end to them, and who goes gives his back. */
+    @ParameterizedTest
+    @CsvSource({"SUBSCRIBE, 1000000, 1", "SSUBSCRIBE, 1000, 1", "PSUBSCRIBE, 60000, 1", "SUBSCRIBE, 10, 10000"})
+    void channelsDoNotFillTheHeap(String command, int bytes, int together) throws IOException {
+        String name = "n".repeat(bytes);
+        try (ServerProcess server = start("noeviction"); RawClient other = new RawClient(server.port())) {
+            for (int round = 0; round < 2; round++) {
+                try (RawClient client = new RawClient(server.port())) {
+                    long subscribed = subscribeUntilRefused(client, command, name, together);
+                    assertThat(subscribed * (bytes + 300L)).isGreaterThan(20L * MB);
+                    assertThat(other.call("PUBLISH", "0" + name, "x").integer()).isBetween(0L, 1L);
+                    assertThat(client.call("PING").elements().getFirst().text()).isIn("pong", "message", "pmessage");
+                }
+                await().until(() -> other.infoLong("pubsub_channels") + other.infoLong("pubsub_patterns")
+                        + other.infoLong("pubsubshard_channels") == 0);
+            }
+            assertThat(server.errors()).doesNotContain("ERROR");
+        }
+    }
+
+    /** @return how many names it listens to in the end */
+    private static long subscribeUntilRefused(RawClient client, String command, String name, int together)
+            throws IOException {
+        for (int i = 0;; i += together) {
+            String[] words = new String[together + 1];
+            words[0] = command;
+            for (int j = 0; j < together; j++) {
+                words[j + 1] = (i + j) + name;
+            }
+            client.queue(words);
+            client.flush();
+            for (int j = 0; j < together; j++) {
+                RawReply reply = client.read();
+                if (reply.isError()) {
+                    assertThat(reply.text()).isEqualTo(OOM);
+                    return (long) i + j;
+                }
+                assertThat(reply.elements().getLast().integer()).isEqualTo((long) i + j + 1);
+            }
+        }
+    }
+
+    /** It arrives in memory of its own, from which all who listen get it: the heap and the pools would not have room for it. */
+    @Test
+    void aMessageMayBeLarge() throws IOException {
+        String message = text("m", 40 * MB);
+        try (ServerProcess server = start("noeviction");
+                RawClient publisher = new RawClient(server.port());
+                RawClient one = new RawClient(server.port());
+                RawClient two = new RawClient(server.port())) {
+            assertThat(publisher.command("CONFIG", "SET", "client-output-buffer-limit", "pubsub 64mb 0 0"))
+                    .isEqualTo("+OK\r\n");
+            long before = publisher.infoLong("used_memory");
+            assertThat(one.command("SUBSCRIBE", "c")).startsWith("*3");
+            assertThat(two.command("PSUBSCRIBE", "*")).startsWith("*3");
+            for (int round = 0; round < 3; round++) {
+                assertThat(publisher.call("PUBLISH", "c", message).integer()).isEqualTo(2);
+                for (RawClient listener : List.of(one, two)) {
+                    assertThat(listener.read().elements().getLast().text().equals(message)).isTrue();
+                }
+                assertThat(publisher.command("MULTI")).isEqualTo("+OK\r\n");
+                assertThat(publisher.call("PUBLISH", "c", message).text()).isEqualTo("QUEUED");
+                assertThat(publisher.command("EXEC")).isEqualTo("*1\r\n:2\r\n");
+                for (RawClient listener : List.of(two, one)) {
+                    assertThat(listener.read().elements().getLast().text().equals(message)).isTrue();
+                }
+            }
+            await().until(() -> publisher.infoLong("used_memory") < before + 2 * MB);
+            assertThat(publisher.infoLong("undelivered_message_bytes")).isZero();
+            assertThat(server.memoryBytes("VmHWM")).isLessThan((100L + 256) * MB);
+            assertThat(server.errors()).doesNotContain("ERROR");
+        }
+    }
+
+    /** Letters for all of them would fill the heap's share for messages many times over: who publishes is held up, not refused. */
+    @Test
+    void whoPublishesFasterThanOthersAreToldWaits() throws Exception {
+        int listeners = 300;
+        int messages = 4096;
+        int together = 512;
+        String text = "x".repeat(50);
+        try (ServerProcess server = start("noeviction");
+                RawClient publisher = new RawClient(server.port());
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Integer>> listening = new ArrayList<>();
+            for (int i = 0; i < listeners; i++) {
+                RawClient client = new RawClient(server.port());
+                assertThat(client.command("SUBSCRIBE", "c")).startsWith("*3");
+                listening.add(threads.submit(() -> countInOrder(client, messages)));
+            }
+            for (int i = 0; i < messages; i += together) {
+                for (int j = i; j < i + together; j++) {
+                    publisher.queue("PUBLISH", "c", j + " " + text);
+                }
+                publisher.flush();
+                for (int j = i; j < i + together; j++) {
+                    assertThat(publisher.read()).hasToString(":\"" + listeners + "\"");
+                }
+            }
+            for (Future<Integer> one : listening) {
+                assertThat(one.get()).isEqualTo(messages);
+            }
+            assertThat(publisher.infoLong("undelivered_message_bytes")).isZero();
+            assertThat(server.errors()).doesNotContain("ERROR");
+        }
+    }
+
+    /** @return how many messages came that were numbered as they should be */
+    private static int countInOrder(RawClient client, int messages) throws IOException {
+        int next = 0;
+        try (client) {
+            while (next < messages && client.read().elements().getLast().text().startsWith(next + " ")) {
+                next++;
+            }
+        }
+        return next;
+    }
+
+    /** With the limits that a listener has if nobody says anything: whoever does not read is cut off, and the heap holds little for him. */
+    @ParameterizedTest
+    @ValueSource(ints = {20, 1000, 50_000, 1_000_000})
+    void listenersThatDoNotReadDoNotFillTheHeap(int bytes) throws IOException {
+        String message = text("m", bytes);
+        int batch = Math.max(1, 200_000 / bytes);
+        List<RawClient> slow = new ArrayList<>();
+        try (ServerProcess server = start("noeviction"); RawClient publisher = new RawClient(server.port())) {
+            for (int i = 0; i < 6; i++) {
+                RawClient client = new RawClient(server.port(), 32 << 10);
+                slow.add(client);
+                assertThat(client.command("SUBSCRIBE", "c")).startsWith("*3");
+            }
+            long listening = slow.size();
+            while (listening > 0) {
+                for (int i = 0; i < batch; i++) {
+                    publisher.queue("PUBLISH", "c", message);
+                }
+                publisher.flush();
+                for (int i = 0; i < batch; i++) {
+                    RawReply reply = publisher.read();
+                    assertThat(reply.isInteger()).as("%s", reply).isTrue();
+                    listening = reply.integer();
+                }
+            }
+            assertThat(publisher.infoLong("undelivered_message_bytes")).isZero();
+            assertThat(server.memoryBytes("VmHWM")).isLessThan((100L + 256) * MB);
+            assertThat(server.errors()).doesNotContain("ERROR");
+        } finally {
+            for (RawClient client : slow) {
+                client.close();
+            }
         }
     }
 }

@@ -157,6 +157,30 @@ class LargeKeysIT {
         }
     }
 
+    /** Names that somebody waits for or watches are on the heap, which has no room for such: nor is a key copied to be looked for. */
+    @ParameterizedTest
+    @ValueSource(ints = {LONGEST, 30 * MB})
+    void aNameOnTheHeapIsNotSoLong(int length) throws IOException {
+        try (RawClient client = new RawClient(server.port()); RawClient other = new RawClient(server.port())) {
+            assertThat(call(client, "WATCH", length).text()).isEqualTo(OOM);
+            assertThat(call(client, "MULTI").text()).isEqualTo("OK");
+            assertThat(call(client, "EXEC").isNull()).isTrue();
+            assertThat(call(client, "BLPOP", length, "0").text()).isEqualTo(OOM);
+            assertThat(call(client, "SUBSCRIBE", length).text()).isEqualTo(OOM);
+            // As many as it takes for any other key to look as if it might be one of them.
+            String[] watch = new String[30_001];
+            watch[0] = "WATCH";
+            for (int i = 1; i < watch.length; i++) {
+                watch[i] = "k" + i;
+            }
+            assertThat(client.call(watch).text()).isEqualTo("OK");
+            assertThat(call(other, "SET", length, "value").text()).isEqualTo("OK");
+            assertThat(call(other, "DEL", length).integer()).isOne();
+            assertThat(client.call("UNWATCH").text()).isEqualTo("OK");
+            assertNothingLeft(other);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"noeviction", "allkeys-lru"})
     void whatIsLongerThanMaxmemoryIsRefusedAndCostsNothing(String policy) throws IOException {

@@ -10,6 +10,7 @@ import static io.varve.server.ScriptStep.Comparison.ANY_ORDER;
 import static io.varve.server.ScriptStep.Comparison.EXACT;
 import static io.varve.server.ScriptStep.Comparison.HASH_ORDER;
 import static io.varve.server.ScriptStep.Comparison.MILLIS;
+import static io.varve.server.ScriptStep.Comparison.PUSHES;
 import static io.varve.server.ScriptStep.Comparison.RANDOM_FIELDS;
 import static io.varve.server.ScriptStep.Comparison.RANDOM_KEY;
 import static io.varve.server.ScriptStep.Comparison.SECONDS;
@@ -23,8 +24,9 @@ import static io.varve.server.ScriptStep.Comparison.WHOLE_SCAN;
  * milliseconds would cut it, and no string grows so large that it would matter.
  */
 final class RandomCommands {
-    private static final String[] KEYS = {"a", "b", "c", "key:1", "key:2", "hash", "hash2", "", "\0\u00ff\r\n", "a*[b]",
-            "k".repeat(300), "{tag}1"};
+    private static final String[] KEYS = {"a", "b", "c", "key:1", "key:2", "hash", "hash2", "list", "list2", "",
+            "\0\u00ff\r\n",
+            "a*[b]", "k".repeat(300), "{tag}1", "set", "set2", "bits", "z", "z2"};
     private static final String[] FIELDS = {"f1", "f2", "f3", "f4", "", "\r\n\0", "f".repeat(64), "f".repeat(65), "10",
             "a*"};
     private static final String[] NUMBERS = {"0", "1", "-1", "2", "10", "100", "-100", "9223372036854775807",
@@ -42,13 +44,19 @@ final class RandomCommands {
     private static final String[] PATTERNS = {"*", "k*", "?ey*", "[a-k]*", "[^a]*", "", "**", "a\\*\\[b\\]",
             "key:[0-9]", "h*h*",
             "[", "f?", "f*f*f", "[b-a]", "a*[b]"};
-    private static final String[] TYPES = {"string", "hash", "HASH", "String", "list", "zset", "foo", ""};
+    private static final String[] TYPES = {"string", "hash", "HASH", "String", "list", "set", "zset", "foo", ""};
 
     private final SplittableRandom random;
     private final boolean knows7;
     /** Whether everything falls to flash all the time: then some commands are refused in a transaction, and a watched key has moved. */
     private final boolean overFlash;
     private final List<ScriptStep> script = new ArrayList<>();
+    private final RandomSetCommands sets;
+    private final RandomBitmapCommands bitmaps;
+    private final RandomHyperLogLogCommands hyperLogLogs;
+    private final RandomSortedSetCommands sortedSets;
+    private final RandomGeoCommands places;
+    private final RandomListCommands lists;
 
     /**
      * @param knows7 whether the reference has the commands and options that came with Redis 7
@@ -62,12 +70,20 @@ final class RandomCommands {
         random = new SplittableRandom(seed);
         this.knows7 = knows7;
         this.overFlash = overFlash;
+        sets = new RandomSetCommands(random, this::key, this::add);
+        bitmaps = new RandomBitmapCommands(random, this::key, this::add);
+        hyperLogLogs = new RandomHyperLogLogCommands(random, this::add);
+        sortedSets = new RandomSortedSetCommands(random, knows7, this::key, this::add, script::add);
+        places = new RandomGeoCommands(random, this::key, this::add);
+        lists = new RandomListCommands(this, knows7);
     }
 
     List<ScriptStep> script(int commands) {
         while (script.size() < commands) {
             if (oneIn(60)) {
                 transaction();
+            } else if (oneIn(60)) {
+                subscriptions();
             } else {
                 anyCommand();
             }
@@ -76,6 +92,26 @@ final class RandomCommands {
     }
 
     private void anyCommand() {
+        if (knows7 && oneIn(3)) {
+            switch (random.nextInt(6)) {
+                case 0, 1, 2 -> sets.any();
+                case 3, 4 -> bitmaps.any();
+                default -> hyperLogLogs.any();
+            }
+            return;
+        }
+        if (oneIn(4)) {
+            sortedSets.any();
+            return;
+        }
+        if (oneIn(8)) {
+            places.any();
+            return;
+        }
+        if (oneIn(5)) {
+            lists.command();
+            return;
+        }
         int kind = random.nextInt(100);
         if (kind < 40) {
             stringCommand();
@@ -100,13 +136,15 @@ final class RandomCommands {
             }
         }
         int from = script.size();
-        add("MULTI");
+        script.add(ScriptStep.exact("MULTI"));
         int count = oneIn(10) ? 200 : random.nextInt(8);
         for (int i = 0; i < count; i++) {
             if (oneIn(60)) {
                 add(one("MULTI", "WATCH", "UNWATCH", "PING", "ECHO"), key());
             } else if (oneIn(100)) {
                 add("nosuch", "argument");
+            } else if (oneIn(40)) {
+                pubSubInTransaction();
             } else {
                 anyCommand();
             }
@@ -115,6 +153,52 @@ final class RandomCommands {
         add(oneIn(5) ? "DISCARD" : "EXEC");
         // Whatever has become of the words above: it is over.
         script.add(ScriptStep.exact("DISCARD"));
+        endSubscriptions();
+    }
+
+    /** Of several names each is confirmed in a reply of its own, which EXEC's count does not tell of. */
+    private void pubSubInTransaction() {
+        String command = one("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE");
+        switch (random.nextInt(4)) {
+            case 0, 1 -> script.add(ScriptStep.exact(command, one(KEYS)));
+            // Nobody listens to it: the message would stand among the replies there, and comes behind them here.
+            case 2 -> add(one("PUBLISH", "SPUBLISH"), "nobody", value());
+            default -> script.add(ScriptStep.exact("PUBSUB", one("NUMPAT", "NUMSUB", "nosuch")));
+        }
+    }
+
+    /** Subscriptions, and what can be asked while there are any. */
+    private void subscriptions() {
+        for (int i = random.nextInt(1, 20); i > 0; i--) {
+            switch (random.nextInt(12)) {
+                case 0, 1 -> add(PUSHES, "SUBSCRIBE", key(), key());
+                case 2 -> add(PUSHES, "PSUBSCRIBE", one(PATTERNS), one(PATTERNS));
+                case 3 -> add(PUSHES, knows7 ? "SSUBSCRIBE" : "SUBSCRIBE", key());
+                case 4 -> add(PUSHES, unsubscribe(), key(), one(PATTERNS), key());
+                case 5 -> add(PUSHES, unsubscribe());
+                case 6, 7 -> add(knows7 ? one("PUBLISH", "PUBLISH", "SPUBLISH") : "PUBLISH", key(), value());
+                case 8 -> add(ANY_ORDER, "PUBSUB", knows7 ? one("CHANNELS", "SHARDCHANNELS", "channels") : "CHANNELS",
+                        one(PATTERNS));
+                case 9 -> add("PUBSUB", knows7 ? one("NUMSUB", "SHARDNUMSUB", "numsub") : "NUMSUB", key(), key());
+                case 10 -> add(one("PUBSUB", "PING"), one("NUMPAT", "x"));
+                default -> anyCommand();
+            }
+        }
+        endSubscriptions();
+    }
+
+    private String unsubscribe() {
+        return knows7
+                ? one("UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "unsubscribe")
+                : one("UNSUBSCRIBE", "PUNSUBSCRIBE");
+    }
+
+    private void endSubscriptions() {
+        script.add(new ScriptStep(PUSHES, List.of("UNSUBSCRIBE")));
+        script.add(new ScriptStep(PUSHES, List.of("PUNSUBSCRIBE")));
+        if (knows7) {
+            script.add(new ScriptStep(PUSHES, List.of("SUNSUBSCRIBE")));
+        }
     }
 
     private boolean mayBeInTransaction(ScriptStep step) {
@@ -127,15 +211,20 @@ final class RandomCommands {
 
     // --- words
 
-    private String one(String... choices) {
+    /** A number from 0 to one less. */
+    int below(int bound) {
+        return random.nextInt(bound);
+    }
+
+    String one(String... choices) {
         return choices[random.nextInt(choices.length)];
     }
 
-    private boolean oneIn(int n) {
+    boolean oneIn(int n) {
         return random.nextInt(n) == 0;
     }
 
-    private String key() {
+    String key() {
         return one(KEYS);
     }
 
@@ -143,11 +232,11 @@ final class RandomCommands {
         return oneIn(5) ? "field" + random.nextInt(40) : one(FIELDS);
     }
 
-    private String number() {
+    String number() {
         return oneIn(3) ? Integer.toString(random.nextInt(-200, 200)) : one(NUMBERS);
     }
 
-    private String value() {
+    String value() {
         return switch (random.nextInt(9)) {
             case 0, 1 -> Integer.toString(random.nextInt(-1000, 1000));
             case 2 -> one(NUMBERS);
@@ -201,8 +290,13 @@ final class RandomCommands {
 
     // --- steps
 
-    private void add(String... arguments) {
+    void add(String... arguments) {
         add(EXACT, arguments);
+    }
+
+    /** For commands that would wait long for one more argument. */
+    void addAsIs(String... arguments) {
+        script.add(ScriptStep.exact(arguments));
     }
 
     private void add(ScriptStep.Comparison comparison, String... arguments) {

@@ -171,6 +171,11 @@ final class RawClient implements AutoCloseable {
         return Long.parseLong(info(field));
     }
 
+    /** Whether bytes of a reply are there to be read. */
+    boolean isAnswered() throws IOException {
+        return in.available() > 0;
+    }
+
     // --- replies as bytes
 
     /** Sends a command and reads the bytes of one reply. */

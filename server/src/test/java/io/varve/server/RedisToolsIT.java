@@ -83,6 +83,52 @@ class RedisToolsIT {
         assertThat(run(2, "redis-cli", "--latency", "-i", "1", "--raw")).isNotEmpty();
     }
 
+    @Test
+    void redisCliFindsTheBiggestOfEachType() throws Exception {
+        try (RawClient client = new RawClient(server.port())) {
+            client.call("RPUSH", "list", "a", "b", "c");
+            client.call("SADD", "set", "a", "b");
+            client.call("ZADD", "sorted", "1", "a", "2", "b", "3", "c", "4", "d");
+            client.call("HSET", "hash", "f", "v");
+            client.call("SET", "string", "value");
+        }
+        assertThat(cli("--bigkeys")).contains("Sampled 5 keys", "1 lists with 3 items", "1 sets with 2 members",
+                "1 zsets with 4 members", "1 hashs with 1 fields", "1 strings with 5 bytes");
+        assertThat(cli("--memkeys")).contains("Sampled 5 keys", "1 lists with", "1 sets with", "1 zsets with");
+    }
+
+    /** What an operator looks with, each until it has shown something. */
+    @Test
+    void redisCliWatches() throws Exception {
+        assertThat(cli("SET", "key", "value")).isEqualTo("OK\n");
+        assertThat(run(3, "redis-cli", "--latency-history", "-i", "1", "--raw")).isNotEmpty();
+        assertThat(cli("--intrinsic-latency", "1")).contains("Max latency so far", "total runs");
+        assertThat(cli("SLOWLOG", "LEN")).matches("\\d+\n");
+        assertThat(cli("LATENCY", "DOCTOR")).contains("latency-monitor-threshold");
+        assertThat(cli("MEMORY", "DOCTOR")).isNotBlank();
+        assertThat(cli("MEMORY", "MALLOC-STATS")).contains("offheap-segments");
+        assertThat(cli("MEMORY", "STATS")).contains("peak.allocated", "db.0");
+    }
+
+    @Test
+    void redisCliFindsHotKeys() throws Exception {
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu")).isEqualTo("+OK\r\n");
+            try {
+                for (int i = 0; i < 20; i++) {
+                    client.call("SET", "key" + i, "value");
+                }
+                for (int i = 0; i < 2_000; i++) {
+                    client.call("GET", "key7");
+                }
+                assertThat(cli("--hotkeys")).contains("Sampled 20 keys").containsPattern(
+                        "hot key found with counter: \\d{2,}\tkeyname: \"?key7\"?\n");
+            } finally {
+                assertThat(client.command("CONFIG", "SET", "maxmemory-policy", "noeviction")).isEqualTo("+OK\r\n");
+            }
+        }
+    }
+
     private static void assertNoErrors(String output, String... tests) {
         assertThat(output.toLowerCase(java.util.Locale.ROOT)).doesNotContain("error", "warning", "could not");
         assertThat(output).contains(tests);

@@ -239,12 +239,39 @@ class ReplyMemoryIT {
         }
     }
 
-    /** What answers 180 MB, of a server with 64: values so short that replies copy them. */
+    /** It is run once more after room was made for its replies. */
+    @Test
+    void aTransactionThatIsRunAgainIsShownToMonitorsOnce() throws IOException {
+        try (ServerProcess server = ServerProcess.start("--maxmemory", "200mb", "--maxmemory-policy", "volatile-lru");
+                RawClient client = new RawClient(server.port());
+                RawClient monitor = new RawClient(server.port())) {
+            assertThat(client.command("SET", "k", "x".repeat(3000))).isEqualTo("+OK\r\n");
+            fill(client, 12_000, 20_000);
+            long evicted = client.infoLong("evicted_keys");
+            assertThat(monitor.command("MONITOR")).isEqualTo("+OK\r\n");
+            assertThat(client.command("MULTI")).isEqualTo("+OK\r\n");
+            queueReads(client, 25);
+            assertThat(client.call("EXEC").elements()).hasSize(25);
+            List<String> shown = new ArrayList<>();
+            while (shown.isEmpty() || !shown.getLast().equals("\"EXEC\"")) {
+                shown.add(monitor.read().text().replaceFirst(".*] (\"[A-Z]+\").*", "$1"));
+            }
+            assertThat(shown).hasSize(27).startsWith("\"MULTI\"").containsOnly("\"MULTI\"", "\"MGET\"", "\"EXEC\"");
+            assertThat(client.infoLong("evicted_keys")).as("room had to be made").isGreaterThan(evicted);
+        }
+    }
+
+    /** What answers 180 MB, of a server with 64. */
     private static void queueReads(RawClient of) throws IOException {
+        queueReads(of, 60);
+    }
+
+    /** What answers 3 MB each: values so short that replies copy them. */
+    private static void queueReads(RawClient of, int count) throws IOException {
         String[] thousand = new String[1001];
         Arrays.fill(thousand, "k");
         thousand[0] = "MGET";
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < count; i++) {
             assertThat(of.command(thousand)).isEqualTo("+QUEUED\r\n");
         }
     }

@@ -22,12 +22,22 @@ record ScriptStep(Comparison comparison, List<String> arguments) {
         ANY_ORDER,
         /** The fields of a hash: in any order, but in the same order while the reference keeps a listpack. */
         HASH_ORDER,
-        /** The pages of a whole SCAN or HSCAN, collected; the cursor is argument 1 or 2. */
+        /** The pages of a whole SCAN, SSCAN, HSCAN or ZSCAN, collected; the cursor is argument 1 or 2. */
         WHOLE_SCAN,
         /** Both nothing, or a key that is there. */
         RANDOM_KEY,
         /** Fields that are there, as many as the reference answers. */
-        RANDOM_FIELDS
+        RANDOM_FIELDS,
+        /** Members of a set that are there, as many as the reference answers. */
+        RANDOM_SET_MEMBERS,
+        /** The same, and they are not there any more; unless it happened to be the same ones, the key goes on both sides. */
+        RANDOM_POP,
+        /** Any number of confirmations, messages and errors, in any order. */
+        PUSHES,
+        /** The same for the members of a sorted set. */
+        RANDOM_MEMBERS,
+        /** Distances by one in their last digit. */
+        DISTANCES
     }
 
     static ScriptStep exact(String... arguments) {
@@ -37,8 +47,10 @@ record ScriptStep(Comparison comparison, List<String> arguments) {
     /** Whether the comparison needs further commands, which have to run before the next step. */
     boolean runsAlone() {
         return switch (comparison) {
-            case WHOLE_SCAN, RANDOM_KEY, RANDOM_FIELDS, HASH_ORDER -> true;
-            case EXACT, SECONDS, MILLIS, ANY_ORDER -> false;
+            case WHOLE_SCAN, RANDOM_KEY, RANDOM_FIELDS, RANDOM_SET_MEMBERS, RANDOM_POP, RANDOM_MEMBERS, HASH_ORDER,
+                    PUSHES ->
+                true;
+            case EXACT, SECONDS, MILLIS, ANY_ORDER, DISTANCES -> false;
         };
     }
 

@@ -74,7 +74,7 @@ class TransactionTest {
         asks(client, "MULTI", "+OK");
         asks(client, "SET a 1", "+QUEUED");
         asks(client, "INCR a", "+QUEUED");
-        asks(client, "LPUSHX", "-ERR unknown command 'LPUSHX', with args beginning with:");
+        asks(client, "XADD", "-ERR unknown command 'XADD', with args beginning with:");
         asks(other, "EXISTS a", ":0");
         asks(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
         asks(client, "MULTI", "+OK");

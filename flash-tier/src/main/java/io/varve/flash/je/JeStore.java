@@ -98,6 +98,8 @@ public final class JeStore implements FlashStore {
         config.setLockTimeout(settings.lockTimeoutMillis(), TimeUnit.MILLISECONDS);
         config.setMaxDisk(settings.mostDiskBytes());
         config.setConfigParam(EnvironmentConfig.FREE_DISK, Long.toString(settings.freeDiskBytes()));
+        // Damage in the last file looks like the end of the log, and what was written behind it would be taken back without a word.
+        config.setConfigParam(EnvironmentConfig.HALT_ON_COMMIT_AFTER_CHECKSUMEXCEPTION, "true");
         try {
             Environment environment = new Environment(directory.toFile(), config);
             try {

@@ -1,7 +1,6 @@
 package io.varve.flash.store;
 
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -29,12 +28,14 @@ public final class Reopening<F> {
      */
     public record Handling<F>(Supplier<F> open, BiPredicate<F, RuntimeException> isUsable, Consumer<F> letGo) {}
 
-    /** What one opening made. */
+    /** What one opening made, and how many there were before: whoever sees new files sees that they are. Immutable. */
     private static final class Current<F> {
         private final F files;
+        private final long number;
 
-        Current(F files) {
+        Current(F files, long number) {
             this.files = files;
+            this.number = number;
         }
     }
 
@@ -42,7 +43,6 @@ public final class Reopening<F> {
     private final Handling<F> handling;
     private final long retryNanos;
     private final LongSupplier nanoTime;
-    private final AtomicLong reopened = new AtomicLong();
     private volatile Current<F> current;
     private volatile boolean closed;
     /** When opening failed it is not tried again before this moment. Guarded by this. */
@@ -61,7 +61,7 @@ public final class Reopening<F> {
         this.nanoTime = nanoTime;
         retryNanos = TimeUnit.MILLISECONDS.toNanos(retryMillis);
         notBeforeNanos = nanoTime.getAsLong();
-        current = new Current<>(handling.open().get());
+        current = new Current<>(handling.open().get(), 0);
     }
 
     /**
@@ -114,9 +114,8 @@ public final class Reopening<F> {
         notBeforeNanos = now + retryNanos;
         handling.letGo().accept(broken.files);
         F fresh = handling.open().get();
-        current = new Current<>(fresh);
+        current = new Current<>(fresh, broken.number + 1);
         notBeforeNanos = now;
-        reopened.incrementAndGet();
         return fresh;
     }
 
@@ -138,7 +137,7 @@ public final class Reopening<F> {
 
     /** How often they were opened anew. */
     public long reopened() {
-        return reopened.get();
+        return current.number;
     }
 
     /** They are not opened any more. @return false if that was so already */

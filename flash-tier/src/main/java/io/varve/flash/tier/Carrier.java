@@ -6,9 +6,12 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
+import io.varve.flash.tier.Departures.Leaving;
 import io.varve.flash.tier.Fetch.Outcome;
 import io.varve.flash.tier.Fetch.Wanted;
 import io.varve.flash.tier.Lane.Looked;
@@ -31,6 +34,7 @@ final class Carrier {
     private static final long PART_BYTES = 1 << 20;
     /** How often room is made for an item for which there was some and is none any more. */
     private static final int MOST_TRIES = 3;
+    private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final FlashTier tier;
     private final Lane lane;
@@ -38,6 +42,7 @@ final class Carrier {
     private final CacheSession session;
     private final Counts counts;
     private final Key key = new Key();
+    private boolean saidThatItFailed;
     private MemorySegment keyBytes = Arena.ofAuto().allocate(LEAST_KEY_BYTES);
 
     /** An item that can go back to memory. Immutable. */
@@ -51,58 +56,86 @@ final class Carrier {
         counts = tier.counts();
     }
 
+    /** Until the lane ends. Whatever fails, it goes on: without it who asks would wait for ever. */
     void run() {
-        while (true) {
-            Lane.Work work = lane.take();
-            if (work.isEnd()) {
-                return;
-            }
-            Holdings holdings = tier.holdings();
+        boolean goesOn = true;
+        while (goesOn) {
             try {
-                if (work.asked().isEmpty()) {
-                    writeDown(work.fallen());
-                } else {
-                    bringBack(work.asked());
-                }
+                goesOn = turn();
             } catch (RuntimeException | Error failed) {
-                // What of it is where, nobody knows. The lane goes on.
-                tier.giveUp(holdings, failed);
-            } finally {
-                work.asked().forEach(this::tell);
+                failed(failed);
+                LockSupport.parkNanos(PAUSE_AFTER_FAILURE_NANOS);
             }
         }
+    }
+
+    private void failed(Throwable failed) {
+        LOG.log(saidThatItFailed ? System.Logger.Level.DEBUG : System.Logger.Level.ERROR,
+                "A lane of the flash tier failed, and goes on; this is said once", failed);
+        saidThatItFailed = true;
+    }
+
+    /** @return whether there may be more */
+    private boolean turn() {
+        Lane.Work work = lane.take();
+        if (work.isEnd()) {
+            return false;
+        }
+        Holdings holdings = tier.holdings();
+        try {
+            if (work.asked().isEmpty()) {
+                writeDown(work.fallen(), work.leaving());
+            } else {
+                bringBack(work.asked());
+            }
+        } catch (RuntimeException | Error failed) {
+            // What of it is where, nobody knows.
+            work.leaving().forEach(key -> tier.departures().end(key.name()));
+            tier.giveUp(holdings, failed);
+        } finally {
+            work.asked().forEach(this::tell);
+        }
+        return true;
     }
 
     private void tell(Looked looked) {
         for (Lane.Asked asker : looked.askers()) {
-            counts.read(tier.nanoTime() - asker.sinceNanos());
             try {
+                counts.read(tier.nanoTime() - asker.sinceNanos());
                 asker.fetch().known();
             } catch (RuntimeException gone) {
                 LOG.log(System.Logger.Level.DEBUG, "Nobody waits for what was asked for any more", gone);
+            } catch (Error failed) {
+                // The others are to be told all the same.
+                failed(failed);
             }
         }
     }
 
-    // --- down
+    // --- down, and away
 
-    private void writeDown(List<Fallen> fallen) {
+    private void writeDown(List<Fallen> fallen, List<Leaving> leaving) {
         Holdings holdings = tier.holdings();
         Turn turn = tier.newTurn();
+        boolean room = !tier.departures().areTooMany();
         for (Fallen next : fallen) {
-            if (holdings.counts(ItemKey.epochOf(next.recordKey()))) {
+            if (!room) {
+                shed(next, holdings);
+            } else if (holdings.counts(ItemKey.epochOf(next.recordKey()))) {
                 ItemRecord.seal(next.recordKey(), next.record());
                 turn.write(next);
             }
         }
-        tier.evictor().victims(fallen.size()).forEach(turn::evict);
+        if (room) {
+            tier.evictor().victims(fallen.size()).forEach(victim -> tier.leave(victim, true));
+        }
+        List<Turn.Removal> removals = leaving.stream().map(key -> turn.remove(key.name().recordKey(), false)).toList();
         turn.run();
         for (Turn.Write write : turn.writes()) {
             Fallen next = write.fallen();
             long place = ItemKey.placeOf(next.recordKey());
             if (write.refused()) {
-                holdings.left(place, ItemKey.epochOf(next.recordKey()));
-                counts.shed.increment();
+                shed(next, holdings);
                 tier.refuse();
             } else {
                 tier.evictor().inserted(place);
@@ -111,10 +144,33 @@ final class Carrier {
                 tier.accepted();
             }
         }
-        for (Turn.Removal removal : turn.removals()) {
-            uncount(holdings, removal);
-            counts.evictions.add(removal.done() ? 1 : 0);
+        List<Leaving> stay = new ArrayList<>();
+        for (int i = 0; i < removals.size(); i++) {
+            if (removals.get(i).refused()) {
+                stay.add(leaving.get(i));
+            } else {
+                left(leaving.get(i), removals.get(i), holdings);
+            }
         }
+        if (!stay.isEmpty()) {
+            tier.refuse();
+            tier.leaveLater(lane, stay);
+        }
+    }
+
+    private void shed(Fallen item, Holdings holdings) {
+        holdings.left(ItemKey.placeOf(item.recordKey()), ItemKey.epochOf(item.recordKey()));
+        counts.shed.increment();
+    }
+
+    private void left(Leaving key, Turn.Removal removal, Holdings holdings) {
+        uncount(holdings, removal);
+        if (key.evicted()) {
+            counts.evictions.add(removal.done() ? 1 : 0);
+        } else {
+            tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
+        }
+        tier.departures().end(key.name());
     }
 
     private static void uncount(Holdings holdings, Turn.Removal removal) {
@@ -136,7 +192,6 @@ final class Carrier {
                 look(asked.get(next), part, holdings);
                 next++;
             }
-            // Though nothing may have been found: what somebody else took out is handed over before anybody is told that it is gone.
             part.turn.run();
             part.absent.forEach(looked -> looked.outcome(Outcome.ABSENT));
             part.useless.forEach((looked, removal) -> {
@@ -182,14 +237,13 @@ final class Carrier {
         if (record == null) {
             counts.misses.increment();
             part.absent.add(looked);
-            part.turn.keepOut(wanted.recordKey());
             return;
         }
         if (fallen == null && !ItemRecord.isWhole(wanted.recordKey(), record)) {
             counts.corrupt.increment();
             counts.misses.increment();
             LOG.log(System.Logger.Level.WARNING, "A record on flash is not as it was written: it counts as missing");
-            part.useless.put(looked, part.turn.remove(wanted.recordKey()));
+            part.useless.put(looked, part.turn.remove(wanted.recordKey(), true));
             return;
         }
         long expireAt = ItemRecord.expireAtMillis(record);
@@ -197,7 +251,7 @@ final class Carrier {
             counts.expired.increment();
             counts.misses.increment();
             if (fallen == null) {
-                part.useless.put(looked, part.turn.remove(wanted.recordKey()));
+                part.useless.put(looked, part.turn.remove(wanted.recordKey(), true));
             } else {
                 part.absent.add(looked);
                 holdings.left(wanted.place(), wanted.epoch());
@@ -220,7 +274,7 @@ final class Carrier {
         }
         Fallen read = new Fallen(wanted.recordKey(), record);
         lane.carry(read);
-        part.found.add(new Found(looked, read, part.turn.remove(wanted.recordKey())));
+        part.found.add(new Found(looked, read, part.turn.remove(wanted.recordKey(), true)));
     }
 
     /** What found no room in memory is below once more, as it was counted all the time. */

@@ -34,6 +34,7 @@ final class Evictor {
     private final FlashStore store;
     private final ReplacementPolicy policy;
     private final FlashTierSettings settings;
+    private final Departures departures;
     private final ReentrantLock lock = new ReentrantLock();
     private final Hand hand;
     private final KeyWalk finder;
@@ -41,10 +42,11 @@ final class Evictor {
     private final AtomicLong bytesWritten = new AtomicLong();
     private volatile boolean filesFull;
 
-    Evictor(FlashStore store, ReplacementPolicy policy, FlashTierSettings settings) {
+    Evictor(FlashStore store, ReplacementPolicy policy, FlashTierSettings settings, Departures departures) {
         this.store = store;
         this.policy = policy;
         this.settings = settings;
+        this.departures = departures;
         hand = new Hand(store.walk());
         finder = store.walk();
     }
@@ -101,13 +103,14 @@ final class Evictor {
     }
 
     /**
-     * The keys on flash that are to go so that no more are left than there may be; the caller takes them away.
+     * The keys on flash that are to go so that no more are left than there may be, beside those that are leaving; the caller hands
+     * each to its lane.
      *
      * @param coming how many are about to be written
      */
     List<byte[]> victims(int coming) {
         List<byte[]> victims = new ArrayList<>();
-        long over = store.count() + coming - mostItems();
+        long over = store.count() + coming - departures.count() - mostItems();
         if (over <= 0) {
             return victims;
         }

@@ -51,6 +51,10 @@ final class Fallen {
             this.recordKey = recordKey;
         }
 
+        byte[] recordKey() {
+            return recordKey;
+        }
+
         @Override
         public boolean equals(Object other) {
             return other instanceof Name that && Arrays.equals(recordKey, that.recordKey);

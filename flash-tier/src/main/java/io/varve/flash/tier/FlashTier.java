@@ -45,11 +45,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
     /** A longer key never falls. */
     public static final int MOST_KEY_BYTES = 16 << 10;
-    /** After a write was refused, nothing is taken for so long. */
-    private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CLOSING_SECONDS = 6;
     private static final long WATCH_MILLIS = 100;
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final TierFiles files;
     private final FlashStore store;
@@ -57,6 +54,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private final FlashTierSettings settings;
     private final Handover handover;
     private final Arena arena = Arena.ofShared();
+    private final Departures departures = new Departures();
     private final Evictor evictor;
     private final Admission admission;
     private final Counts counts = new Counts();
@@ -65,20 +63,12 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private final ScheduledExecutorService keeper;
     private final ExecutorService walker;
     private final Sweep sweep;
+    private final FilesWatch watch;
     private final Window window;
     private final long policyRamBytes;
     private final long capacity;
     private volatile Holdings holdings;
-    private volatile boolean failing;
-    /** Whether the state file says something that is not so any more. The keeper's own. */
-    private boolean unsaved;
     private volatile boolean ended;
-    private volatile long refusedNanos;
-    /** What the files were when the keeper looked last: who asks does not wait for them. */
-    private volatile long fileBytes;
-    private volatile long deviceBytes;
-    /** When the keeper looked at the files last: its own. */
-    private long lookedNanos;
 
     private FlashTier(TierFiles files, Cache cache, FlashTierSettings settings) {
         this.files = files;
@@ -89,13 +79,14 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         // There may be more on flash than there may be from now on.
         capacity = Math.max(settings.maxItems(), store.count());
         long policyCapacity = capacity + (long) settings.threads() * Lane.MOST_AT_ONCE;
-        evictor = new Evictor(store, settings.policy().create(arena, policyCapacity, new SplittableRandom()), settings);
+        evictor = new Evictor(store, settings.policy().create(arena, policyCapacity, new SplittableRandom()), settings,
+                departures);
         admission = settings.admission().create(arena, settings.maxItems(), settings.probability());
         policyRamBytes = evictor.ramBytes();
         boolean empty = store.count() == 0;
         holdings = newHoldings(0, empty);
         lanes = new Lane[settings.threads()];
-        Arrays.setAll(lanes, _ -> new Lane(settings.queueBytes() / settings.threads()));
+        Arrays.setAll(lanes, _ -> new Lane(settings.queueBytes() / settings.threads(), departures));
         ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(1,
                 Thread.ofPlatform().name("varve-flash-keeper").daemon().factory());
         one.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -103,9 +94,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         walker = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
         window = new Window(store, lanes);
         sweep = new Sweep(store, cache, evictor, keeper, this::holdings,
-                () -> new Turn(store, holdings, Handover.TO_SYSTEM));
-        refusedNanos = nanoTime() - REFUSAL_NANOS;
-        lookedNanos = nanoTime() - LOOK_NANOS;
+                () -> new Turn(store, holdings, Handover.TO_SYSTEM), departures, dead -> leave(dead, false));
+        watch = new FilesWatch(files, evictor, settings, this::nanoTime, cache::epochs);
     }
 
     /**
@@ -123,9 +113,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         }
         cache.lower(tier);
         tier.sweep.begin();
-        ScheduledFuture<?> watch = tier.keeper.scheduleWithFixedDelay(tier::watch, 0, WATCH_MILLIS,
+        ScheduledFuture<?> watching = tier.keeper.scheduleWithFixedDelay(tier.watch::look, 0, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
-        LOG.log(System.Logger.Level.TRACE, "Watches the files: {0}", watch);
+        LOG.log(System.Logger.Level.TRACE, "Watches the files: {0}", watching);
         return tier;
     }
 
@@ -142,7 +132,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         }
         Lane lane = lane(place);
         Holdings current = holdings;
-        if (nanoTime() - refusedNanos < REFUSAL_NANOS || !current.hasRoom()
+        if (watch.isRefusing() || !current.hasRoom()
                 || !lane.hasRoom(item.keyLength() + length)) {
             counts.shed.increment();
             return false;
@@ -152,13 +142,38 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         Memory.copy(item.valueAddress(), record, ItemRecord.VALUE_OFFSET, length);
         // Before it is there, so that whoever does not find it in memory asks.
         current.fell(place, epoch);
-        if (!lane.fall(new Fallen(recordKey, record))) {
-            current.left(place, epoch);
-            counts.shed.increment();
-            return false;
+        boolean falls = false;
+        try {
+            falls = lane.fall(new Fallen(recordKey, record));
+        } finally {
+            if (!falls) {
+                current.left(place, epoch);
+                counts.shed.increment();
+            }
         }
-        current.canBeFound(place);
-        return true;
+        if (falls) {
+            current.canBeFound(place);
+        }
+        return falls;
+    }
+
+    /** A key on flash is to go: its lane takes it out, unless it is leaving already. */
+    void leave(byte[] recordKey, boolean evicted) {
+        Fallen.Name name = new Fallen.Name(recordKey);
+        if (departures.begin(name)) {
+            lane(ItemKey.placeOf(recordKey)).leave(new Departures.Leaving(name, evicted));
+        }
+    }
+
+    /** What the store had no room to take out is tried again when there may be some. */
+    void leaveLater(Lane lane, List<Departures.Leaving> keys) {
+        try {
+            ScheduledFuture<?> later = keeper.schedule(() -> keys.forEach(lane::leave), FilesWatch.REFUSAL_NANOS,
+                    TimeUnit.NANOSECONDS);
+            LOG.log(System.Logger.Level.TRACE, "Later: {0}", later);
+        } catch (RejectedExecutionException closing) {
+            LOG.log(System.Logger.Level.DEBUG, "The tier is being closed", closing);
+        }
     }
 
     private Lane lane(long place) {
@@ -209,7 +224,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     public CompletableFuture<Void> flushAll() {
         return CompletableFuture.runAsync(() -> {
             // On a full disk the state file can be taken away at least, and then nothing counts.
-            if (!saveOrForget(renewed(cache.epochs()))) {
+            if (!watch.saveOrForget(renewed(cache.epochs()))) {
                 throw new IllegalStateException("The state file can neither be written nor taken away");
             }
             cache.flushAll();
@@ -228,7 +243,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     private CompletableFuture<Void> change(UnaryOperator<Epochs> planned, Runnable inMemory) {
         return CompletableFuture.runAsync(() -> {
-            files.save(planned.apply(cache.epochs()), false);
+            watch.save(planned.apply(cache.epochs()));
             inMemory.run();
             sweep.begin();
         }, keeper);
@@ -274,7 +289,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
                 "Flash cannot be relied on: all that is there is given up, and the cache goes on in memory", because);
         Epochs renewed = renewed(cache.epochs());
         Holdings fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
-        unsaved = !saveOrForget(renewed);
+        // Where neither can be done it is tried again, and nothing is taken meanwhile.
+        watch.saveOrForget(renewed);
         cache.renewEpochs(() -> holdings = fresh);
         counts.givenUp.increment();
         sweep.nothingIsUnknown();
@@ -290,64 +306,14 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return made;
     }
 
-    /** @return whether no start can take what is on flash for what counts */
-    private boolean saveOrForget(Epochs epochs) {
-        try {
-            files.save(epochs, false);
-            return true;
-        } catch (UncheckedIOException refused) {
-            LOG.log(System.Logger.Level.WARNING, "The state file is taken away instead", refused);
-        }
-        try {
-            files.forget();
-            return true;
-        } catch (UncheckedIOException failed) {
-            LOG.log(System.Logger.Level.ERROR,
-                    "Until this can be written, a process that is killed may find old values after its next start",
-                    failed);
-            return false;
-        }
-    }
-
     /** A write was refused: for a while nothing is taken. */
     void refuse() {
-        refusedNanos = nanoTime();
-        if (!failing) {
-            failing = true;
-            LOG.log(System.Logger.Level.WARNING, "Flash takes nothing at the moment: what falls is gone");
-        }
-    }
-
-    /** Ahead of the store's own limit, so that what is below can still be brought back, which takes some room. */
-    private void watch() {
-        if (files.freeBytes() < settings.leastFreeBytes()) {
-            refuse();
-        }
-        if (unsaved) {
-            refuse();
-            unsaved = !saveOrForget(cache.epochs());
-        }
-        if (nanoTime() - lookedNanos < LOOK_NANOS) {
-            return;
-        }
-        lookedNanos = nanoTime();
-        try {
-            fileBytes = files.fileBytes();
-            deviceBytes = storeBytes();
-            if (settings.maxBytes() > 0 && evictor.filesTake(fileBytes)) {
-                refuse();
-            }
-        } catch (UncheckedIOException untold) {
-            LOG.log(System.Logger.Level.DEBUG, "The files cannot be looked at", untold);
-        }
+        watch.refuse();
     }
 
     /** A write was done. */
     void accepted() {
-        if (failing) {
-            failing = false;
-            LOG.log(System.Logger.Level.INFO, "Flash takes again what falls");
-        }
+        watch.accepted();
     }
 
     // --- what is there
@@ -414,19 +380,10 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return new FlashTierStats(current.count(), evictor.mostItems(), counts.hits.sum(), counts.misses.sum(),
                 counts.promotions.sum(), counts.evictions.sum(), counts.expired.sum(), counts.corrupt.sum(),
                 counts.written.sum(), counts.shed.sum(), counts.notAdmitted.sum(), depth, bytes, waiting,
-                fileBytes, policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
-                deviceBytes,
+                watch.fileBytes(), policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
+                watch.deviceBytes(),
                 counts.bytesRead.sum(), counts.readMicros(50), counts.readMicros(99), current.isComplete(),
-                counts.givenUp.sum(), failing);
-    }
-
-    private long storeBytes() {
-        try {
-            return Math.max(0, store.bytesWritten());
-        } catch (io.varve.flash.store.StoreException failed) {
-            LOG.log(System.Logger.Level.DEBUG, "The store cannot tell what it wrote", failed);
-            return 0;
-        }
+                counts.givenUp.sum(), watch.isFailing());
     }
 
     Holdings holdings() {
@@ -435,6 +392,10 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     FlashStore store() {
         return store;
+    }
+
+    Departures departures() {
+        return departures;
     }
 
     Evictor evictor() {
@@ -475,8 +436,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         all &= ends(keeper, deadline);
         ended = all;
         try {
-            store.handOver(Handover.TO_DEVICE);
-            files.save(cache.epochs(), all && !failing);
+            files.end(cache.epochs(), all && !watch.isFailing());
         } catch (io.varve.flash.store.StoreException | UncheckedIOException failed) {
             LOG.log(System.Logger.Level.WARNING, "The end of the flash tier could not be written down", failed);
         } finally {

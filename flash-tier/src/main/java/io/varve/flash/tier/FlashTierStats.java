@@ -14,7 +14,7 @@ package io.varve.flash.tier;
  * @param written         records written
  * @param shed            items that fell and were not taken for want of room or time
  * @param notAdmitted     items that fell and were not to be taken
- * @param queueDepth      items that have fallen and are not written yet
+ * @param queueDepth      items that have fallen and are not written yet, and what is on its way back
  * @param queueBytes      bytes of those
  * @param fetchesWaiting  keys that are asked for and not looked at yet
  * @param fileBytes       that the store's files take

@@ -9,14 +9,16 @@ import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.varve.flash.tier.Departures.Leaving;
 import io.varve.flash.tier.Fallen.Name;
 import io.varve.flash.tier.Fetch.Wanted;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of some places, on their way down and up: what has fallen waits here to be written, and what is asked for to be
- * looked at. One thread serves it, so the steps of a key are taken one after the other. Guarded by its lock, which is never held
- * while a file is touched: event loops come here, some with a shard's lock.
+ * The keys of some places, on their way down, up and away: what has fallen waits here to be written, what is asked for to be
+ * looked at, and what others chose to go to be taken out. One thread serves it, and nobody else touches these keys in the store, so
+ * the steps of a key are taken one after the other. Guarded by its lock, which is never held while a file is touched: event loops
+ * come here, some with a shard's lock.
  *
  * <p>What is asked for goes first, but every other turn is for what has fallen when that is a good part of what may wait: else it
  * would be lost as soon as there are always some who ask. What is asked for and has fallen and is not written yet goes back as it is.
@@ -24,12 +26,16 @@ import org.jspecify.annotations.Nullable;
 final class Lane {
     /** Keys that are looked at, or records that are written, in one turn. */
     static final int MOST_AT_ONCE = 32;
+    /** Keys that are taken out in one turn: as those who choose them may be ahead. */
+    private static final int MOST_LEAVING_AT_ONCE = 2 * MOST_AT_ONCE;
     private static final int PART_BEFORE_ASKED = 4;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Map<Name, Fallen> falling = new LinkedHashMap<>();
     private final ArrayDeque<Asked> asked = new ArrayDeque<>();
+    private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
+    private final Departures departures;
     private final long mostBytes;
     /** What the lane's thread has in its hands: neither here nor in the store nor in memory, or in two of them. */
     private final List<Fallen> carried = new ArrayList<>();
@@ -55,16 +61,20 @@ final class Lane {
         }
     }
 
-    /** What is to be done next: one of the two lists is empty; both are at the end. Immutable. */
-    record Work(List<Looked> asked, List<Fallen> fallen) {
+    /** What is to be done next: keys that are asked for, or what goes down and away; nothing at the end. Immutable. */
+    record Work(List<Looked> asked, List<Fallen> fallen, List<Leaving> leaving) {
         boolean isEnd() {
-            return asked.isEmpty() && fallen.isEmpty();
+            return asked.isEmpty() && fallen.isEmpty() && leaving.isEmpty();
         }
     }
 
-    /** @param mostBytes of what has fallen and is not written */
-    Lane(long mostBytes) {
+    /**
+     * @param mostBytes  of what has fallen and is not written
+     * @param departures of all lanes' keys
+     */
+    Lane(long mostBytes, Departures departures) {
         this.mostBytes = mostBytes;
+        this.departures = departures;
     }
 
     /** Whether something of this size could fall. */
@@ -104,15 +114,27 @@ final class Lane {
         }
     }
 
+    /** A key of the lane's is to go, and has {@link Departures#begin begun} to. */
+    void leave(Leaving key) {
+        lock.lock();
+        try {
+            leaving.add(key);
+            work.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Waits for work; the end comes when the lane was closed and is empty. For its thread. */
     Work take() {
         lock.lock();
         try {
             putDown();
-            while (asked.isEmpty() && falling.isEmpty() && !closing) {
+            while (asked.isEmpty() && falling.isEmpty() && leaving.isEmpty() && !closing) {
                 work.awaitUninterruptibly();
             }
-            boolean writes = asksServed && fallingBytes > mostBytes / PART_BEFORE_ASKED;
+            boolean writes = asksServed
+                    && (fallingBytes > mostBytes / PART_BEFORE_ASKED || leaving.size() >= MOST_LEAVING_AT_ONCE);
             asksServed = !writes && !asked.isEmpty();
             // Each key once, however many ask for it: it comes back once.
             Map<Name, Looked> looked = new LinkedHashMap<>();
@@ -131,19 +153,34 @@ final class Lane {
                 }
                 looked.put(name, new Looked(new ArrayList<>(List.of(next)), fallen));
             }
+            List<Leaving> gone = asksServed ? List.of() : takeLeaving();
             List<Fallen> fallen = new ArrayList<>();
             Iterator<Fallen> eldest = falling.values().iterator();
-            while (looked.isEmpty() && eldest.hasNext() && fallen.size() < MOST_AT_ONCE) {
+            while (!asksServed && eldest.hasNext() && fallen.size() < MOST_AT_ONCE) {
                 Fallen next = eldest.next();
                 fallingBytes -= next.heapBytes();
                 fallen.add(next);
                 eldest.remove();
             }
             carried.addAll(fallen);
-            return new Work(List.copyOf(looked.values()), fallen);
+            return new Work(List.copyOf(looked.values()), fallen, gone);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** What has fallen since it was chosen came up before: what was chosen is not there any more. */
+    private List<Leaving> takeLeaving() {
+        List<Leaving> taken = new ArrayList<>();
+        while (!leaving.isEmpty() && taken.size() < MOST_LEAVING_AT_ONCE) {
+            Leaving next = leaving.remove();
+            if (falling.containsKey(next.name())) {
+                departures.end(next.name());
+            } else {
+                taken.add(next);
+            }
+        }
+        return taken;
     }
 
     /** Everything that was carried has arrived. */
@@ -226,10 +263,11 @@ final class Lane {
         }
     }
 
+    /** What has fallen and is not known to be written. */
     int depth() {
         lock.lock();
         try {
-            return falling.size();
+            return falling.size() + carried.size();
         } finally {
             lock.unlock();
         }

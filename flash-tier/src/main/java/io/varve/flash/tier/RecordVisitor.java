@@ -6,6 +6,7 @@ public interface RecordVisitor {
     /**
      * @param key  an item's key, which is the visitor's to keep
      * @param type the code of its type
+     * @return whether it is to be shown more
      */
-    void visit(byte[] key, int type);
+    boolean visit(byte[] key, int type);
 }

@@ -9,18 +9,18 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.KeyWalk;
-import io.varve.flash.store.StoreException;
 import io.varve.memory.Cache;
 import io.varve.memory.Epochs;
 
 /**
  * The keeper's walk over the store's keys, some at a time: after a start it tells the holdings what is there; and whenever a database
- * was emptied it takes out what was left of it. Confined to the keeper's thread, but for {@link #begin} and {@link #whenComplete}.
+ * was emptied it hands what was left of it to the lanes, which take it out. Confined to the keeper's thread, but for {@link #begin} and {@link #whenComplete}.
  */
 final class Sweep {
     private static final System.Logger LOG = System.getLogger(Sweep.class.getName());
@@ -37,6 +37,8 @@ final class Sweep {
     private final ScheduledExecutorService keeper;
     private final Supplier<Holdings> holdings;
     private final Supplier<Turn> turns;
+    private final Departures departures;
+    private final Consumer<byte[]> leave;
     private final KeyWalk walk;
     private final List<Runnable> waiting = new ArrayList<>();
     private boolean running;
@@ -46,13 +48,16 @@ final class Sweep {
     private Set<Long> living = Set.of();
     private long firstUnused;
 
+    /** @param leave hands a key to its lane, which takes it out */
     Sweep(FlashStore store, Cache cache, Evictor evictor, ScheduledExecutorService keeper, Supplier<Holdings> holdings,
-            Supplier<Turn> turns) {
+            Supplier<Turn> turns, Departures departures, Consumer<byte[]> leave) {
         this.cache = cache;
         this.evictor = evictor;
         this.keeper = keeper;
         this.holdings = holdings;
         this.turns = turns;
+        this.departures = departures;
+        this.leave = leave;
         walk = store.walk();
     }
 
@@ -75,19 +80,19 @@ final class Sweep {
             again = true;
             return;
         }
-        running = true;
         again = false;
         from = BEGINNING;
         Epochs epochs = cache.epochs();
         living = new HashSet<>(epochs.ofDatabases());
         firstUnused = epochs.next();
+        running = true;
         step();
     }
 
     private void step() {
         try {
             boolean more = true;
-            for (int i = 0; i < HOLDS_AT_ONCE && more; i++) {
+            for (int i = 0; i < HOLDS_AT_ONCE && more && !departures.areMany(); i++) {
                 more = slice();
             }
             if (more) {
@@ -106,8 +111,8 @@ final class Sweep {
     }
 
     /**
-     * One hold of the walk's lock. What is met is counted, and what is taken out no longer counted, when nothing can fail any more:
-     * a slice that failed is done again from its beginning.
+     * One hold of the walk's lock. What is met is counted, and what is to go handed over, when nothing can fail any more: a slice
+     * that failed is done again from its beginning.
      *
      * @return whether there is more
      */
@@ -115,12 +120,13 @@ final class Sweep {
         Holdings current = holdings.get();
         boolean telling = !current.isComplete();
         List<byte[]> fresh = new ArrayList<>();
+        List<byte[]> dead = new ArrayList<>();
         boolean more;
         if (telling) {
             current.lockWalk();
         }
         try {
-            more = slice(current, telling, fresh);
+            more = slice(current, telling, fresh, dead);
             if (telling && !more) {
                 complete(current);
             }
@@ -132,39 +138,35 @@ final class Sweep {
         for (byte[] recordKey : fresh) {
             evictor.inserted(ItemKey.placeOf(recordKey));
         }
+        dead.forEach(leave);
         return more;
     }
 
-    private boolean slice(Holdings current, boolean telling, List<byte[]> fresh) {
+    private boolean slice(Holdings current, boolean telling, List<byte[]> fresh, List<byte[]> dead) {
         // What the walk read ahead before may be gone.
         walk.seek(from);
         Turn turn = turns.get();
         List<byte[]> met = new ArrayList<>();
-        List<Turn.Removal> dead = new ArrayList<>();
         boolean more = true;
         byte[] last = from;
         for (int i = 0; i < KEYS_AT_ONCE && more; i++) {
             more = walk.next();
             if (more) {
                 last = walk.key();
-                sort(last, turn, met, dead);
+                if (ItemKey.isKey(last)) {
+                    met.add(last);
+                } else {
+                    turn.discard(last);
+                }
             }
         }
         turn.run();
-        if (dead.stream().anyMatch(Turn.Removal::refused)) {
-            throw new StoreException(StoreException.Kind.FULL, "No room for taking out what is of no account any more",
-                    null);
-        }
-        for (Turn.Removal removal : dead) {
-            if (removal.uncounts()) {
-                current.left(ItemKey.placeOf(removal.recordKey()), ItemKey.epochOf(removal.recordKey()));
-            }
-            if (removal.done()) {
-                evictor.removed(ItemKey.placeOf(removal.recordKey()));
-            }
-        }
         for (byte[] recordKey : met) {
-            if (telling && current.met(recordKey)) {
+            // What is to go is counted too, until its lane says that it has left.
+            boolean isFresh = telling && current.met(recordKey);
+            if (isDead(recordKey)) {
+                dead.add(recordKey);
+            } else if (isFresh) {
                 fresh.add(recordKey);
             }
         }
@@ -173,14 +175,9 @@ final class Sweep {
         return more;
     }
 
-    private void sort(byte[] recordKey, Turn turn, List<byte[]> met, List<Turn.Removal> dead) {
-        if (!ItemKey.isKey(recordKey)) {
-            turn.discard(recordKey);
-        } else if (!living.contains(ItemKey.epochOf(recordKey)) && ItemKey.epochOf(recordKey) < firstUnused) {
-            dead.add(turn.evict(recordKey));
-        } else {
-            met.add(recordKey);
-        }
+    private boolean isDead(byte[] recordKey) {
+        long epoch = ItemKey.epochOf(recordKey);
+        return !living.contains(epoch) && epoch < firstUnused;
     }
 
     private void complete(Holdings current) {

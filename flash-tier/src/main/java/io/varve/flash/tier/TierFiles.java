@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -20,6 +21,8 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.flash.store.StoreException;
 import io.varve.memory.Epochs;
 
 /**
@@ -27,18 +30,25 @@ import io.varve.memory.Epochs;
  * and the epochs of the databases. Guarded by itself.
  *
  * <pre>
- *   state     one line each: format, seed, epochs, next, clean, sync, boot, checksum
- *   items/    the store's files
+ *   state           one line each: format, seed, epochs, next, clean, sync, boot, checksum
+ *   items/          the store's files
+ *   items.damaged/  those that could not be read when they were opened last: nobody needs them
  * </pre>
  *
  * <p>What the store holds counts after a clean end, and after the process was killed: then the system had what was handed over.
  * After the system itself went down without writing all of it, old values may be there again, so everything is of an epoch that
  * has ended, unless what was invalidated has always been on the device first ({@code sync}, in that life and not only in this one).
+ *
+ * <p>A clean end is noted in the store as the last that is written there. Where that note is missing, so may be what was invalidated before
+ * it; and nothing is believed of a store that cannot be read. Either way it starts empty.
  */
 public final class TierFiles implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(TierFiles.class.getName());
     private static final String STATE = "state";
     private static final String ITEMS = "items";
+    private static final String DAMAGED = "items.damaged";
+    /** The name of the note behind all that was written. */
+    private static final String END = "end";
     private static final String FORMAT = "1";
     private static final int FIELDS = 7;
     /** Which start of the system this is, where it tells. */
@@ -58,22 +68,41 @@ public final class TierFiles implements AutoCloseable {
     /** What the file says. Immutable. */
     private record State(long seed, Epochs epochs, boolean clean, boolean sync, String boot) {}
 
-    private TierFiles(Path directory, FlashStore store, int databases, boolean sync, String boot, long wallMillis) {
+    /** A store that was opened, whether it has the note of a clean end, and whether it is another than before. Immutable. */
+    private record Opened(FlashStore store, boolean ended, boolean fresh) {}
+
+    private TierFiles(Path directory, Opened opened, int databases, boolean sync, String boot, long wallMillis) {
         this.directory = directory;
-        this.store = store;
+        store = opened.store();
         this.boot = boot;
         Optional<State> read = read();
         seed = read.map(State::seed).orElseGet(() -> new SecureRandom().nextLong());
-        boolean counts = read.isPresent()
+        boolean written = read.isPresent()
                 && (read.get().clean() || read.get().sync() || !boot.isEmpty() && boot.equals(read.get().boot()));
+        boolean whole = opened.ended() || read.isEmpty() || !read.get().clean();
+        boolean counts = written && whole && !opened.fresh();
         if (store.count() > 0 && !counts) {
-            LOG.log(System.Logger.Level.WARNING,
-                    "{0}: the system went down before all was written; the flash tier starts empty", directory);
+            LOG.log(System.Logger.Level.WARNING, "{0}: {1}; the flash tier starts empty", directory,
+                    whole
+                            ? "the system went down before all was written"
+                            : "what was written last is not there any more");
         }
         resumed = epochs(read.map(State::epochs), counts, databases, wallMillis);
         // What another life left with the system alone does not get to the device by being asked for now.
         synced = sync && (!counts || read.get().clean() || read.get().sync());
         save(resumed, false);
+        if (opened.ended()) {
+            forgetEnd();
+        }
+    }
+
+    /** From now on more may be written. The state says so already, so the note is of no account if it stays. */
+    private void forgetEnd() {
+        try {
+            store.note(END, false);
+        } catch (StoreException refused) {
+            LOG.log(System.Logger.Level.WARNING, "The note of the last end stays where it is", refused);
+        }
     }
 
     /**
@@ -83,8 +112,8 @@ public final class TierFiles implements AutoCloseable {
      * @param databases  how many there are
      * @param sync       whether everything that was acknowledged is on the device
      * @param wallMillis now, ms since the epoch
-     * @throws io.varve.flash.store.StoreException if somebody else has it open, or its files cannot be read
-     * @throws UncheckedIOException                if the directory cannot be made or the file not be written
+     * @throws StoreException       if somebody else has it open, or there is no room
+     * @throws UncheckedIOException if the directory cannot be made or the file not be written
      */
     public static TierFiles open(Path directory, Function<Path, FlashStore> opener, int databases, boolean sync,
             long wallMillis) {
@@ -98,12 +127,65 @@ public final class TierFiles implements AutoCloseable {
         } catch (IOException refused) {
             throw new UncheckedIOException("The directory " + directory + " cannot be made", refused);
         }
-        FlashStore store = opener.apply(directory.resolve(ITEMS));
+        Opened opened = openOrSetAside(directory, opener);
         try {
-            return new TierFiles(directory, store, databases, sync, boot, wallMillis);
+            return new TierFiles(directory, opened, databases, sync, boot, wallMillis);
         } catch (RuntimeException failed) {
-            store.close();
+            opened.store().close();
             throw failed;
+        }
+    }
+
+    /** A store whose files are damaged can be done without; a server that does not start because of them cannot. */
+    private static Opened openOrSetAside(Path directory, Function<Path, FlashStore> opener) {
+        Path items = directory.resolve(ITEMS);
+        try {
+            return open(items, opener, false);
+        } catch (StoreException damaged) {
+            if (damaged.kind() != StoreException.Kind.BROKEN) {
+                throw damaged;
+            }
+            Path aside = directory.resolve(DAMAGED);
+            LOG.log(System.Logger.Level.ERROR,
+                    items + " cannot be read: it becomes " + aside
+                            + ", which may be deleted, and the flash tier starts empty",
+                    damaged);
+            setAside(items, aside);
+            return open(items, opener, true);
+        }
+    }
+
+    private static Opened open(Path items, Function<Path, FlashStore> opener, boolean fresh) {
+        FlashStore store = opener.apply(items);
+        try {
+            return new Opened(store, store.noted(END), fresh);
+        } catch (StoreException failed) {
+            closeBroken(store);
+            throw failed;
+        }
+    }
+
+    private static void closeBroken(FlashStore store) {
+        try {
+            store.close();
+        } catch (StoreException again) {
+            LOG.log(System.Logger.Level.DEBUG, "A store that cannot be read fails to be closed too", again);
+        }
+    }
+
+    /** What was set aside before goes: it may be as large as the device. */
+    private static void setAside(Path items, Path aside) {
+        try {
+            if (Files.exists(aside)) {
+                try (Stream<Path> all = Files.walk(aside)) {
+                    for (Path file : all.sorted(Comparator.reverseOrder()).toList()) {
+                        Files.delete(file);
+                    }
+                }
+            }
+            Files.move(items, aside, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(items + " cannot be set aside as " + aside, failed);
         }
     }
 
@@ -171,6 +253,21 @@ public final class TierFiles implements AutoCloseable {
         } catch (IOException failed) {
             throw new UncheckedIOException("The file " + directory.resolve(STATE) + " could not be written", failed);
         }
+    }
+
+    /**
+     * Says that nothing follows, once all that was changed is on the device.
+     *
+     * @param clean whether all that counts was written
+     * @throws UncheckedIOException if it could not be written
+     * @throws StoreException       if the store failed
+     */
+    void end(Epochs epochs, boolean clean) {
+        store.handOver(Handover.TO_DEVICE);
+        if (clean) {
+            store.note(END, true);
+        }
+        save(epochs, clean);
     }
 
     /** Takes the file away, which needs no room: nothing on flash counts without it. */

@@ -11,7 +11,7 @@ import io.varve.flash.store.StoreException;
  * What a lane changes in the store at once: nobody is told of it before all of it was handed over. Confined to one thread.
  *
  * <p>A store whose files were opened anew in between may have lost a part, so then everything is done again; doing it twice
- * changes nothing.
+ * changes nothing, for nobody else touches these keys meanwhile.
  */
 final class Turn {
     private static final System.Logger LOG = System.getLogger(Turn.class.getName());
@@ -24,8 +24,6 @@ final class Turn {
     private final List<Write> writes = new ArrayList<>();
     /** Keys that were never counted: those of writes that failed, and what is none. */
     private final List<byte[]> doubtful = new ArrayList<>();
-    /** Keys that were not found. */
-    private final List<byte[]> absent = new ArrayList<>();
     private long filesOf;
     /** Whether it is not the first time that all is done. */
     private boolean again;
@@ -33,20 +31,14 @@ final class Turn {
     /** A key that is taken out. */
     static final class Removal {
         private final byte[] recordKey;
-        private final boolean own;
+        private final boolean read;
         private boolean counted;
         private boolean done;
         private boolean refused;
 
-        private Removal(byte[] recordKey, boolean own) {
+        private Removal(byte[] recordKey, boolean read) {
             this.recordKey = recordKey;
-            this.own = own;
-        }
-
-        /** Who may have been followed by another since he took it out does not say that it was he. */
-        private void begin() {
-            done &= own;
-            refused = false;
+            this.read = read;
         }
 
         byte[] recordKey() {
@@ -95,22 +87,13 @@ final class Turn {
         filesOf = store.reopened();
     }
 
-    /** A key was not found: if that was because somebody has just taken it out and it came back since, it is taken out again. */
-    void keepOut(byte[] recordKey) {
-        absent.add(recordKey);
-    }
-
-    /** Takes a key of the lane's own out, if the store has room for saying so. */
-    Removal remove(byte[] recordKey) {
-        return add(new Removal(recordKey, true));
-    }
-
-    /** The same for a key that another lane may take out at the same time. */
-    Removal evict(byte[] recordKey) {
-        return add(new Removal(recordKey, false));
-    }
-
-    private Removal add(Removal removal) {
+    /**
+     * Takes a key of the lane's own out, if the store has room for saying so.
+     *
+     * @param read whether the lane has just read it: then it is there, else it may not be any more
+     */
+    Removal remove(byte[] recordKey, boolean read) {
+        Removal removal = new Removal(recordKey, read);
         removals.add(removal);
         return removal;
     }
@@ -124,10 +107,6 @@ final class Turn {
         writes.add(new Write(fallen));
     }
 
-    List<Removal> removals() {
-        return removals;
-    }
-
     List<Write> writes() {
         return writes;
     }
@@ -138,21 +117,16 @@ final class Turn {
      * @throws StoreException if something could not be taken out, or not be handed over: what was to go may be there for ever
      */
     void run() {
-        if (writes.isEmpty() && removals.isEmpty() && doubtful.isEmpty() && absent.isEmpty()) {
-            // Whoever has taken something else out, nobody is told of it here.
+        if (writes.isEmpty() && removals.isEmpty() && doubtful.isEmpty()) {
             return;
         }
         for (int tries = 1; tries <= MOST_TRIES; tries++) {
             long before = filesOf;
             again = tries > 1;
-            removals.forEach(Removal::begin);
             try {
                 writes.forEach(this::write);
                 removals.forEach(this::takeOut);
                 doubtful.forEach(this::drop);
-                if (again) {
-                    absent.forEach(this::drop);
-                }
                 store.handOver(handover);
             } catch (StoreException failed) {
                 if (store.reopened() == before) {
@@ -196,7 +170,10 @@ final class Turn {
         }
         try {
             boolean counted = holdings.isCounted(removal.recordKey);
-            if (store.delete(removal.recordKey, Handover.BUFFERED)) {
+            boolean was = store.delete(removal.recordKey, Handover.BUFFERED);
+            removal.refused = false;
+            // A library that gave its files up in the middle of it may have taken it out, and does not find it the second time.
+            if (was || removal.read && !removal.done) {
                 removal.done = true;
                 removal.counted = counted;
             }

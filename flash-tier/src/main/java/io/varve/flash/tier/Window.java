@@ -34,14 +34,15 @@ final class Window {
 
     /**
      * Shows every item of an epoch that is in a group, from a position to before another, and not past its time. What is on its
-     * way meanwhile may be shown more than once, and is shown if it is not in memory before and after.
+     * way meanwhile may be shown more than once, and is shown if it is not in memory before and after. Ends when the visitor has seen
+     * enough.
      *
      * @param to 0 for the end of the group
      */
     void show(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
-        showMoving(epoch, group, from, to, wallMillis, visitor);
+        boolean more = showMoving(epoch, group, from, to, wallMillis, visitor);
         walk.seek(ItemKey.firstOf(group, from));
-        while (!stopped && walk.next()) {
+        while (more && !stopped && walk.next()) {
             byte[] recordKey = walk.key();
             long place = ItemKey.isKey(recordKey) ? ItemKey.placeOf(recordKey) : 0;
             if (ItemKey.group(place) != group || !isBefore(place, to)) {
@@ -49,16 +50,18 @@ final class Window {
             }
             if (ItemKey.epochOf(recordKey) == epoch) {
                 byte[] record = store.get(recordKey);
-                if (record != null && ItemRecord.isWhole(recordKey, record)) {
-                    show(recordKey, record, wallMillis, visitor);
-                }
+                more = record == null || !ItemRecord.isWhole(recordKey, record)
+                        || show(recordKey, record, wallMillis, visitor);
             }
         }
-        // Again: what was in the store when its lane was looked at, and not any more when the walk came by.
-        showMoving(epoch, group, from, to, wallMillis, visitor);
+        if (more) {
+            // Again: what was in the store when its lane was looked at, and not any more when the walk came by.
+            showMoving(epoch, group, from, to, wallMillis, visitor);
+        }
     }
 
-    private void showMoving(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
+    /** @return whether the visitor is to be shown more */
+    private boolean showMoving(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
         List<Fallen> moving = new ArrayList<>();
         for (Lane lane : lanes) {
             lane.addTo(moving);
@@ -66,21 +69,23 @@ final class Window {
         for (Fallen item : moving) {
             long place = ItemKey.placeOf(item.recordKey());
             if (ItemKey.epochOf(item.recordKey()) == epoch && ItemKey.group(place) == group
-                    && Long.compareUnsigned(ItemKey.position(place), from) >= 0 && isBefore(place, to)) {
-                show(item.recordKey(), item.record(), wallMillis, visitor);
+                    && Long.compareUnsigned(ItemKey.position(place), from) >= 0 && isBefore(place, to)
+                    && !show(item.recordKey(), item.record(), wallMillis, visitor)) {
+                return false;
             }
         }
+        return true;
     }
 
     private static boolean isBefore(long place, long to) {
         return to == 0 || Long.compareUnsigned(ItemKey.position(place), to) < 0;
     }
 
-    private static void show(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
+    /** Shows an item that is not past its time. @return whether the visitor is to be shown more */
+    private static boolean show(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
         long expireAt = ItemRecord.expireAtMillis(record);
-        if (expireAt < 0 || wallMillis <= expireAt) {
-            visitor.visit(ItemKey.keyOf(recordKey), ItemRecord.type(record));
-        }
+        return expireAt >= 0 && wallMillis > expireAt
+                || visitor.visit(ItemKey.keyOf(recordKey), ItemRecord.type(record));
     }
 
     /**
@@ -104,33 +109,34 @@ final class Window {
         for (Lane lane : lanes) {
             lane.addTo(moving);
         }
-        boolean[] shown = {false};
+        boolean shown = false;
         for (Fallen item : moving) {
-            if (!shown[0] && ItemKey.epochOf(item.recordKey()) == epoch) {
-                show(item.recordKey(), item.record(), wallMillis, (key, type) -> {
-                    shown[0] = true;
-                    visitor.visit(key, type);
-                });
+            if (!shown && ItemKey.epochOf(item.recordKey()) == epoch) {
+                shown = showOne(item.recordKey(), item.record(), wallMillis, visitor);
             }
         }
-        return shown[0];
+        return shown;
     }
 
     /** Goes on to the next item of an epoch, to the end of the store at the most. */
     private boolean showNext(long epoch, long wallMillis, RecordVisitor visitor) {
-        boolean[] shown = {false};
-        while (!shown[0] && !stopped && walk.next()) {
+        boolean shown = false;
+        while (!shown && !stopped && walk.next()) {
             byte[] recordKey = walk.key();
             if (ItemKey.isKey(recordKey) && ItemKey.epochOf(recordKey) == epoch) {
                 byte[] record = store.get(recordKey);
-                if (record != null && ItemRecord.isWhole(recordKey, record)) {
-                    show(recordKey, record, wallMillis, (key, type) -> {
-                        shown[0] = true;
-                        visitor.visit(key, type);
-                    });
-                }
+                shown = record != null && ItemRecord.isWhole(recordKey, record)
+                        && showOne(recordKey, record, wallMillis, visitor);
             }
         }
-        return shown[0];
+        return shown;
+    }
+
+    /** @return whether it is not past its time, and so was shown */
+    private static boolean showOne(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
+        return !show(recordKey, record, wallMillis, (key, type) -> {
+            visitor.visit(key, type);
+            return false;
+        });
     }
 }

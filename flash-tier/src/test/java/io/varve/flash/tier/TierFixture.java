@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -60,9 +61,19 @@ final class TierFixture implements AutoCloseable {
 
     /** Asks for a key as often as it is told, all at once, and tells what became of it. */
     CompletableFuture<List<Fetch.Outcome>> ask(int database, String name, int times) {
-        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         CompletableFuture<Boolean> known = new CompletableFuture<>();
         Fetch fetch = new Fetch(() -> known.complete(true));
+        ask(fetch, database, name, times);
+        return known.thenApply(_ -> IntStream.range(0, times).mapToObj(fetch::outcome).toList());
+    }
+
+    /** Asks for a key and has something run when it is known what became of it. */
+    void ask(int database, String name, Runnable whenKnown) {
+        ask(new Fetch(whenKnown), database, name, 1);
+    }
+
+    private void ask(Fetch fetch, int database, String name, int times) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(Math.max(1, bytes.length));
             Memory.copy(bytes, 0, memory.address(), bytes.length);
@@ -72,7 +83,6 @@ final class TierFixture implements AutoCloseable {
             }
         }
         tier.fetch(fetch);
-        return known.thenApply(_ -> IntStream.range(0, times).mapToObj(fetch::outcome).toList());
     }
 
     /** Runs something under the key's lock, once what is below is in memory. */
@@ -142,6 +152,41 @@ final class TierFixture implements AutoCloseable {
         assert set;
     }
 
+    /** The same for a key that never was: nothing is asked for. */
+    void setNew(int database, String name, String value) {
+        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        if (!cache.admit(name.length() + bytes.length + 200L)) {
+            throw new IllegalStateException("no room");
+        }
+        withBound(database, name, () -> {
+            session.put(key, item, ItemType.STRING, 0, bytes.length, bytes.length, Item.NEVER);
+            Memory.copy(bytes, 0, item.valueAddress(), bytes.length);
+            session.changed(key, Change.SET);
+            return true;
+        });
+    }
+
+    /** Whether flash may hold the key. */
+    boolean mightHold(int database, String name) {
+        return withBound(database, name, () -> tier.mightHold(session.epoch(database), key.hash()));
+    }
+
+    private boolean withBound(int database, String name, BooleanSupplier action) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(Math.max(1, bytes.length));
+            Memory.copy(bytes, 0, memory.address(), bytes.length);
+            session.now(System.currentTimeMillis());
+            session.bind(key, database, memory.address(), bytes.length);
+            session.lock(key);
+            try {
+                return action.getAsBoolean();
+            } finally {
+                session.unlock(key);
+            }
+        }
+    }
+
     boolean delete(int database, String name) {
         return withKey(database, name, () -> session.delete(key));
     }
@@ -187,10 +232,10 @@ final class TierFixture implements AutoCloseable {
         }
     }
 
-    /** Waits until nothing is falling. */
+    /** Waits until nothing is falling, or about to go. */
     void settle() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        while (tier.stats().queueDepth() > 0) {
+        while (tier.stats().queueDepth() > 0 || tier.departures().count() > 0) {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException("still falling: " + tier.stats());
             }

@@ -124,7 +124,7 @@ public class CommandBenchmark {
         ConnectionBuffers buffers = new ConnectionBuffers(ByteBufAllocator.DEFAULT, cache, server.argumentMemory());
         channel.config().setAllocator(buffers);
         channel.pipeline().addLast(new ConnectionHandler(server, new Workers(server, table, buffers),
-                new SmallBulksOnly(), buffers, channel));
+                new SmallBulksOnly(), buffers, channel, null));
         channel.pipeline().fireChannelActive();
         String value = "x".repeat(valueBytes);
         for (int key = 0; key < keys; key++) {

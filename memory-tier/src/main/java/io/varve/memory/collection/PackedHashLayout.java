@@ -28,8 +28,8 @@ final class PackedHashLayout {
     /** Where the first entry starts; also the size of an empty hash. */
     static final int ENTRIES_OFFSET = COUNT_OFFSET + COUNT_BYTES;
 
-    private static final int VARINT_BITS = 7;
-    private static final int VARINT_MASK = (1 << VARINT_BITS) - 1;
+    static final int VARINT_BITS = 7;
+    static final int VARINT_MASK = (1 << VARINT_BITS) - 1;
     private static final int VARINT_MORE = 1 << VARINT_BITS;
 
     private PackedHashLayout() {}

@@ -40,4 +40,9 @@ public final class KeyHash {
     public int second(long address, int length) {
         return (int) second.hashBytesToLong(Memory.all(), address, length, ACCESS);
     }
+
+    /** A hash of another seed, drawn from this one's: who is told of its hashes learns nothing of those of keys. */
+    public KeyHash another() {
+        return new KeyHash(hasher.hashLongToLong(~SECOND));
+    }
 }

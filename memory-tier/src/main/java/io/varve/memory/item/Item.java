@@ -5,6 +5,8 @@ package io.varve.memory.item;
  * holds the lock of the item's shard and until the next call that writes to its key.
  */
 public final class Item {
+    /** The encoding that says of any type but a string that the value is the header of a tree. */
+    public static final int TREE = 3;
     /** The expiry time of an item that never expires. */
     public static final long NEVER = -1;
     /** The latest expiry time there is, ms since the epoch, in the year 10889: it has 48 bits, of which all ones say never. */
@@ -50,9 +52,14 @@ public final class Item {
         return type;
     }
 
-    /** 2 bits whose meaning belongs to the type. */
+    /** 2 bits whose meaning belongs to the type, but for {@link #TREE}. */
     public int encoding() {
         return encoding;
+    }
+
+    /** Whether this is a large collection: its value then is nobody's business but the memory tier's. */
+    public boolean isTree() {
+        return encoding == TREE && type != ItemType.STRING;
     }
 
     public long keyAddress() {

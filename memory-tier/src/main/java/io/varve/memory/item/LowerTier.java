@@ -13,7 +13,7 @@ public interface LowerTier {
      * @param epoch  of the item's database
      * @param hash   of its key: {@link Key#hash}
      * @param access its 24 access bits
-     * @return whether it is below from now on; else it is gone
+     * @return whether it is below from now on; else it is gone; if this throws it stays in memory and is not below
      */
     boolean take(long epoch, long hash, Item item, int access);
 }

@@ -5,6 +5,11 @@ public interface Ticker {
     /** Milliseconds since the epoch: what expiry times are measured in. */
     long wallMillis();
 
+    /** The same in microseconds, as fine as the clock is: to be shown. */
+    default long wallMicros() {
+        return 1000 * wallMillis();
+    }
+
     /** A monotonic reading in nanoseconds, for durations only. */
     long nanoTime();
 

@@ -77,6 +77,8 @@ public final class ItemLayout {
     private static final int CAPACITY_MASK = (1 << CAPACITY_BITS) - 1;
     private static final int ACCESS_MASK = (1 << ACCESS_BITS) - 1;
 
+    private static final int STRING = ItemType.STRING.code();
+
     public static final int MAX_ENCODING = ENCODING_MASK;
     /** The highest physical database that an item can name. */
     public static final int MAX_DATABASE = DATABASE_MASK;
@@ -191,6 +193,14 @@ public final class ItemLayout {
     /** Makes the item another type's; its bytes are the caller's to change. */
     public static void type(long address, ItemType type) {
         set(address, TYPE_SHIFT, TYPE_MASK, type.code());
+    }
+
+    /**
+     * Whether the item is the root item of a large collection: of any type but a string, and of {@link Item#TREE}'s encoding.
+     */
+    public static boolean isTree(long address) {
+        long header = Memory.getLong(address);
+        return ((int) (header >>> ENCODING_SHIFT) & ENCODING_MASK) == Item.TREE && typeOf(header) > STRING;
     }
 
     public static boolean isDead(long address) {
@@ -346,6 +356,29 @@ public final class ItemLayout {
         int offset = HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES
                 + bit(header, LONG_KEY_SHIFT) * LONG_BYTES;
         return Memory.getInt(address + offset);
+    }
+
+    /**
+     * Another capacity for an item of a value without slack, where the header keeps its size: both are short, or both are not.
+     * SAFETY: the bytes up to the new end are the item's.
+     */
+    public static void capacity(long address, int capacity) {
+        long header = Memory.getLong(address);
+        assert bit(header, SLACK_SHIFT) == 0;
+        if (bit(header, LONG_CAPACITY_SHIFT) == 0) {
+            assert isShortCapacity(capacity) : capacity;
+            set(address, CAPACITY_SHIFT, CAPACITY_MASK, capacity);
+        } else {
+            assert !isShortCapacity(capacity) : capacity;
+            int offset = HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES
+                    + bit(header, LONG_KEY_SHIFT) * LONG_BYTES;
+            Memory.putInt(address + offset, capacity);
+        }
+    }
+
+    /** Whether the header itself holds such a capacity. */
+    public static boolean isShortCapacity(int capacity) {
+        return capacity <= MAX_SHORT_CAPACITY;
     }
 
     /** Bytes. */

@@ -53,6 +53,7 @@ public final class Shard {
     private final long[] doomed = new long[DOOMED];
     private int doomedCount;
     private final ShardCleaner cleaner;
+    private final ShardCollections collections;
     private long hits;
     private long misses;
 
@@ -61,6 +62,7 @@ public final class Shard {
         this.context = context;
         this.items = new ShardItems(number, context, lock, heads, growLoad, algorithm, expireBaseMillis, expireBuckets);
         this.cleaner = new ShardCleaner(items, context);
+        this.collections = new ShardCollections(this, context);
     }
 
     // --- lock
@@ -143,7 +145,7 @@ public final class Shard {
     }
 
     /** The location of the key's item, which the index remembers as found; an expired item is removed and not found. */
-    private long locate(Key key, long nowMillis) {
+    long locate(Key key, long nowMillis) {
         assert lockedByMe();
         int physical = context.databases.physical(key.database());
         Index index = items.indexOrNull(physical);
@@ -177,12 +179,17 @@ public final class Shard {
                 : -1;
     }
 
-    /** Bytes of the item itself, of its slot in the index and of its expiry entry: the same in a full cache as alone. */
+    /**
+     * Bytes of the item itself, of its nodes if it is a large collection, of its slot in the index and of its expiry entry: the same
+     * in a full cache as alone.
+     */
     public long memoryUsage(Item item) {
         long indexShare = items.index(ItemLayout.database(item.address())).bytesPerItem();
         long expiryShare = item.expires() ? Expiry.BYTES_PER_ENTRY : 0;
+        long nodeBytes = item.isTree() ? ShardTrees.nodeBytes(item.address()) : 0;
         LargeRun run = Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
-        return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + indexShare + expiryShare;
+        return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + nodeBytes + indexShare
+                + expiryShare;
     }
 
     public @Nullable ValueRun runOf(Item item) {
@@ -234,7 +241,8 @@ public final class Shard {
         long expireAt = expireAtMillis == KEEP
                 ? location == Index.NONE ? Item.NEVER : ItemLayout.expireAtMillis(address)
                 : Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
-        if (location != Index.NONE && items.fitsInPlace(location, address, valueLength, expireAt)) {
+        if (location != Index.NONE && !ItemLayout.isTree(address)
+                && items.fitsInPlace(location, address, valueLength, expireAt)) {
             items.rewrite(location, address, type, encoding, valueLength, expireAt, nowMillis);
             return location;
         }
@@ -330,6 +338,20 @@ public final class Shard {
         }
         items.changeExpiry(location, items.address(location), expireAt, nowMillis);
         look(item, location, items.address(location));
+    }
+
+    /** The shard's large collections. */
+    public ShardCollections collections() {
+        return collections;
+    }
+
+    /**
+     * Frees nodes of collections that have gone, until the deadline.
+     *
+     * @return whether any are left
+     */
+    public boolean freeSlice(long deadlineNanos) {
+        return items.trees().hasDying() && items.trees().freeSlice(deadlineNanos);
     }
 
     /** A slice of cleaning or evicting. */
@@ -437,7 +459,7 @@ public final class Shard {
             }
         }
         reclaimBuckets(physical, index, deadlineNanos);
-        if (index.size() > 0) {
+        if (freeSlice(deadlineNanos) || index.size() > 0) {
             return false;
         }
         index.release();
@@ -449,7 +471,8 @@ public final class Shard {
     /** Whether few of the shard's items are of databases that were not flushed, beside what this one has in segments. */
     private boolean isMostlyDetached(Index detached) {
         long inSegments = detached.size() - items.segments().largeItems();
-        long attached = 0;
+        // Of which databases the nodes are is not known: who has many is reclaimed key by key.
+        long attached = items.trees().nodes().count();
         for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
             Index index = items.indexOrNull(physical);
             if (index != null && context.databases.logical(physical) != Databases.DETACHED) {
@@ -507,10 +530,12 @@ public final class Shard {
                 if (logical != Databases.DETACHED) {
                     totals.items[logical] += index.size();
                     totals.expiringItems[logical] += items.expiringOf(physical);
+                    totals.indexBytesOf[logical] += index.bytes();
                 }
             }
         }
         totals.expiryBytes += items.expiry().bytes();
+        totals.nodeTableBytes += items.trees().bytes();
         totals.datasetBytes += items.datasetBytes();
         totals.liveBytes += items.segments().liveBytes();
         totals.usedBytes += items.segments().usedBytes();

@@ -4,7 +4,6 @@ import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.eviction.Ranking;
 import io.varve.memory.index.Index;
 import io.varve.memory.item.CacheFullException;
-import io.varve.memory.item.Item;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
@@ -34,7 +33,7 @@ public final class ShardCleaner {
     private static final int CANDIDATES = 4;
     /** A segment is not emptied for less than this share of it: what moves would cost more than it brings. */
     private static final double LEAST_GAIN = 1.0 / 32;
-    /** How many items go one by one in a slice. */
+    /** How many items go one by one in a slice; a collection counts as all of them. */
     private static final int SCATTERED = 16;
     /** The clock is read once for so many items walked. */
     private static final int ITEMS_PER_CLOCK = 8;
@@ -42,7 +41,8 @@ public final class ShardCleaner {
     private final ShardItems items;
     private final ShardContext context;
     private final Segments segments;
-    private final Ranking ranking = new Ranking();
+    private final EvictionLine line;
+    private final NodeCleaner nodes;
 
     private int segment = NONE;
     private long cursor;
@@ -51,7 +51,6 @@ public final class ShardCleaner {
     private boolean counting;
     /** Whether this slice may evict what finds no room to move to. */
     private boolean mayEvict;
-    private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
     /** Steps of this turn under pressure: segments emptied, or a few items that went one by one; and what was held before. */
     private int steps;
     private int heldAtFirst;
@@ -65,6 +64,8 @@ public final class ShardCleaner {
         this.items = items;
         this.context = context;
         this.segments = items.segments();
+        this.line = new EvictionLine(items, context);
+        this.nodes = new NodeCleaner(items, line);
     }
 
     /**
@@ -74,7 +75,12 @@ public final class ShardCleaner {
      */
     public boolean pressureSlice(long nowMillis, long deadlineNanos) {
         follow(context.evictionPolicy);
-        mayEvict = policy.evicts();
+        mayEvict = line.evicts();
+        if (items.trees().hasDying()) {
+            // What nobody can reach goes before anything that somebody may ask for.
+            items.trees().freeSlice(deadlineNanos);
+            return true;
+        }
         if (segment != NONE
                 || clean(mayEvict ? Ranking.worstShare(context.evictionSamples) : LEAST_GAIN, false, nowMillis)) {
             return walk(nowMillis, deadlineNanos);
@@ -82,7 +88,7 @@ public final class ShardCleaner {
         if (!mayEvict) {
             return false;
         }
-        boolean drawn = drawLine(nowMillis);
+        boolean drawn = line.draw(nowMillis);
         if (drawn && largeTurn() && evictLarge(nowMillis)) {
             return true;
         }
@@ -135,7 +141,7 @@ public final class ShardCleaner {
      * turn began, or gained none in as many steps as a segment should take if each frees the share that is past the line.
      */
     public boolean isTurnOver() {
-        if (segment != NONE) {
+        if (segment != NONE || items.trees().hasDying()) {
             return false;
         }
         boolean over = segments.segmentCount() < heldAtFirst || ++steps > context.evictionSamples;
@@ -145,10 +151,8 @@ public final class ShardCleaner {
         return over;
     }
 
-    /** The policy may change at any time; the line was drawn through scores of the one before. */
     private void follow(EvictionPolicy now) {
-        if (policy != now) {
-            policy = now;
+        if (line.follow(now)) {
             evicting = false;
         }
     }
@@ -182,6 +186,7 @@ public final class ShardCleaner {
         evicting = evict;
         counting = count;
         cursor = Segments.firstOf(candidate);
+        nodes.begin(segments.extentBytes(candidate));
         if (counting) {
             reclaimCost += segments.utilization(candidate);
         }
@@ -219,6 +224,11 @@ public final class ShardCleaner {
 
     /** Moves, evicts or reclaims one live item; false if there was no room to move it to and it may not go. */
     private boolean dispose(long location, long address, int size, long nowMillis) {
+        if (ItemLayout.isInternal(address)) {
+            int moved = nodes.dispose(location, address, evicting, mayEvict, nowMillis);
+            bytesMoved += counting ? Math.max(0, moved) : 0;
+            return moved >= 0;
+        }
         if (items.isDetached(address)) {
             items.reclaim(location, address);
             return true;
@@ -228,8 +238,8 @@ public final class ShardCleaner {
             items.expireNow(location, address);
             return true;
         }
-        if (evicting && mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
-            items.evict(location, address);
+        if (evicting && line.mayGo(expireAt) && mayGoNow(address) && line.isPast(address, expireAt, nowMillis)) {
+            evict(location, address);
             return true;
         }
         try {
@@ -237,36 +247,23 @@ public final class ShardCleaner {
             bytesMoved += counting ? size : 0;
             return true;
         } catch (CacheFullException full) {
-            if (mayEvict && mayGo(expireAt)) {
-                items.evict(location, address);
+            if (mayEvict && line.mayGo(expireAt)) {
+                evict(location, address);
                 return true;
             }
             return false;
         }
     }
 
-    private boolean mayGo(long expireAt) {
-        return !policy.onlyVolatile() || expireAt != Item.NEVER;
+    private boolean mayGoNow(long address) {
+        return !ItemLayout.isTree(address) || nodes.mayLetOneGo();
     }
 
-    private long score(long address, long expireAt, long nowMillis) {
-        return Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, items.nextRandom());
-    }
-
-    /** Samples the shard for the line; false if no item may go. With a random policy every item may. */
-    private boolean drawLine(long nowMillis) {
-        ranking.begin();
-        for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE; tries++) {
-            long location = sample();
-            if (location == Index.NONE) {
-                break;
-            }
-            long address = items.address(location);
-            ranking.draw(score(address, ItemLayout.expireAtMillis(address), nowMillis));
+    private void evict(long location, long address) {
+        if (ItemLayout.isTree(address)) {
+            nodes.goes(address);
         }
-        boolean random = policy == EvictionPolicy.ALLKEYS_RANDOM || policy == EvictionPolicy.VOLATILE_RANDOM;
-        // A whole segment is as random a choice as any of its items, and costs no copy.
-        return random ? ranking.drawLineBelowAll() : ranking.drawLine(context.evictionSamples);
+        items.evict(location, address);
     }
 
     /** Of a few candidates the segment of which the largest share would be freed. */
@@ -297,16 +294,21 @@ public final class ShardCleaner {
         long at = segments.nextLive(candidate, Segments.firstOf(candidate));
         while (at != Location.NONE && looked < PROBES) {
             long address = items.address(at);
-            long expireAt = ItemLayout.expireAtMillis(address);
             looked++;
-            if (ShardItems.isPast(expireAt, nowMillis)
-                    || mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis))) {
-                going++;
-            }
+            going += wouldGo(address, nowMillis) ? 1 : 0;
             at = segments.nextLive(candidate, segments.after(at));
         }
         double gone = looked == 0 ? 0 : (double) segments.liveBytes(candidate) * going / looked;
         return (segments.reclaimableBytes(candidate) + gone) / segments.extentBytes(candidate);
+    }
+
+    private boolean wouldGo(long address, long nowMillis) {
+        if (ItemLayout.isInternal(address)) {
+            return nodes.wouldGo(address, nowMillis);
+        }
+        long expireAt = ItemLayout.expireAtMillis(address);
+        return ShardItems.isPast(expireAt, nowMillis)
+                || line.mayGo(expireAt) && line.isPast(address, expireAt, nowMillis);
     }
 
     /** Whether a large item is to go rather than a segment's: as likely as their share of the bytes. */
@@ -322,7 +324,9 @@ public final class ShardCleaner {
             if (location == Index.NONE) {
                 return false;
             }
-            if (mayGo(ItemLayout.expireAtMillis(items.address(location))) && evictIfPastTheLine(location, nowMillis)) {
+            long owner = nodes.ownerOf(location);
+            if (owner != Index.NONE && line.mayGo(ItemLayout.expireAtMillis(items.address(owner)))
+                    && evictIfPastTheLine(owner, nowMillis)) {
                 return true;
             }
         }
@@ -336,11 +340,12 @@ public final class ShardCleaner {
     private boolean evictScattered(long nowMillis) {
         int gone = 0;
         for (int tries = 0; tries < 2 * Ranking.SAMPLE && gone < SCATTERED; tries++) {
-            long location = sample();
+            long location = line.sample();
             if (location == Index.NONE) {
                 break;
             }
-            gone += evictIfPastTheLine(location, nowMillis) ? 1 : 0;
+            int counts = ItemLayout.isTree(items.address(location)) ? SCATTERED : 1;
+            gone += evictIfPastTheLine(location, nowMillis) ? counts : 0;
         }
         return gone > 0;
     }
@@ -351,16 +356,11 @@ public final class ShardCleaner {
             items.reclaim(location, address);
             return true;
         }
-        if (!ranking.goes(score(address, ItemLayout.expireAtMillis(address), nowMillis))) {
+        if (!line.isPast(address, ItemLayout.expireAtMillis(address), nowMillis)) {
             return false;
         }
         items.evict(location, address);
         return true;
-    }
-
-    /** An item that may go, drawn at random. */
-    private long sample() {
-        return policy.onlyVolatile() ? items.sampleExpiring() : items.sampleAny();
     }
 
     void addTo(ShardTotals totals) {

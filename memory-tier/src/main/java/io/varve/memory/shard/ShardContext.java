@@ -25,6 +25,8 @@ public final class ShardContext {
     final MemoryBudget budget;
     final SegmentPool pool;
     final KeyHash keyHash;
+    /** For what collections have: clients are told of such hashes, as cursors. */
+    final KeyHash elementHash;
     final TagScanner scanner;
     final Databases databases;
     final Ticker ticker;
@@ -49,6 +51,7 @@ public final class ShardContext {
         this.budget = budget;
         this.pool = pool;
         this.keyHash = keyHash;
+        elementHash = keyHash.another();
         this.scanner = scanner;
         this.databases = databases;
         this.ticker = ticker;

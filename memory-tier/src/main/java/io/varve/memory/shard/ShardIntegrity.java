@@ -43,6 +43,12 @@ public final class ShardIntegrity {
             }
         }
         checkExpiry(indexed, totals);
+        TreesIntegrity trees = new TreesIntegrity(shard.items(), problems);
+        indexed.forEach(trees::checkRoot);
+        trees.checkNodes(indexed);
+        totals.items += trees.items();
+        totals.large += trees.large();
+        totals.datasetBytes += trees.datasetBytes();
         expect("dataset bytes", totals.datasetBytes, shard.items().datasetBytes());
         expect("large items", totals.large, shard.items().largeCount());
         expect("live items", totals.items, shard.items().segments().liveItems());
@@ -76,6 +82,9 @@ public final class ShardIntegrity {
         totals.items++;
         totals.datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
         totals.large += Location.isLarge(location) ? 1 : 0;
+        if (ItemLayout.isInternal(address)) {
+            problems.accept("the index holds a node at " + location);
+        }
         totals.expiring += ItemLayout.expireAtMillis(address) != Item.NEVER ? 1 : 0;
         if (ItemLayout.database(address) != physical) {
             problems.accept("item at " + location + " says database " + ItemLayout.database(address) + ", its index is "

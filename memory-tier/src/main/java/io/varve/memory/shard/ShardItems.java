@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * replaces, so that a refusal leaves the key as it was. A removal tells the listeners while the key's bytes are still
  * there, and marks the item dead last, because that may free its segment.
  *
- * <p>INVARIANT: an item is live if and only if one index slot holds its location; it has an expiry entry if and only if
- * it has an expiry time; the entry and the item point at each other.
+ * <p>INVARIANT: an item is live if and only if one index slot holds its location, or, for a node, the entry of its id
+ * ({@link ShardNodes}); it has an expiry entry if and only if it has an expiry time; the entry and the item point at each other.
  */
 final class ShardItems {
     /** A value may lie in place of a larger one if it wastes no more than this many bytes or half of them. */
@@ -43,6 +43,8 @@ final class ShardItems {
     private final Segments segments;
     private final Expiry expiry;
     private final KeyVerifier verifier;
+    private final NodeItems nodeItems;
+    private final ShardTrees trees;
 
     private long sequence;
     private final SplittableRandom random;
@@ -64,6 +66,8 @@ final class ShardItems {
         this.verifier = new ItemsByLocation(context);
         this.expiry = Expiry.create(algorithm, expireBaseMillis, expireBuckets, context.regions, context.budget,
                 context.ticker, new Expirer());
+        this.nodeItems = new NodeItems(number, context, segments);
+        this.trees = new ShardTrees(nodeItems, context);
     }
 
     static boolean isPast(long expireAtMillis, long nowMillis) {
@@ -137,9 +141,18 @@ final class ShardItems {
         }
     }
 
-    /** Appends an item (or takes a run for it) and writes all of it but the value. Nothing refers to it yet. */
+    /**
+     * Appends an item (or takes a run for it) and writes all of it but the value. Nothing refers to it yet.
+     *
+     * @param wanted bytes to keep for the value: fewer are where an item could not be so long
+     * @throws CacheFullException also if no item can be as long as key and value are
+     */
     long make(long keyAddress, int keyLength, int physical, ItemType type, int encoding, int valueLength,
-            int capacity, long expireAt, int access, long nowMillis) {
+            int wanted, long expireAt, int access, long nowMillis) {
+        int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadRoom(keyLength));
+        if (capacity < valueLength) {
+            throw CacheFullException.of((long) keyLength + valueLength);
+        }
         boolean expires = expireAt != Item.NEVER;
         long size = ItemLayout.size(keyLength, capacity, expires);
         if (size >= context.largeThresholdBytes) {
@@ -197,7 +210,7 @@ final class ShardItems {
             if (old != Item.NEVER && expiry.mayStay(old, expireAt)) {
                 takeEntryOver(foundAddress, made, address);
                 index(physical).replaceFound(made);
-                discard(found, foundAddress);
+                abandon(found, foundAddress);
                 return;
             }
         }
@@ -219,7 +232,7 @@ final class ShardItems {
             if (entered) {
                 expiry.remove(ItemLayout.expiryEntry(address), expireAt);
             }
-            discard(made, address);
+            abandon(made, address);
             throw full;
         }
         if (entered) {
@@ -258,6 +271,9 @@ final class ShardItems {
         assert replaced : "the index has lost " + old;
         if (ItemLayout.expireAtMillis(oldAddress) != Item.NEVER) {
             takeEntryOver(oldAddress, made, address);
+        }
+        if (ItemLayout.isTree(oldAddress)) {
+            trees.moved(address, made);
         }
         discard(old, oldAddress);
     }
@@ -338,8 +354,30 @@ final class ShardItems {
             expiringItems[physical]--;
         }
         if (tell) {
+            tellAndAbandon(change, location, address, physical);
+        } else {
+            abandon(location, address);
+        }
+    }
+
+    /** The bytes are given up even if a listener fails: nothing refers to them any more. */
+    private void tellAndAbandon(Change change, long location, long address, int physical) {
+        try {
             changed(change, context.databases.logical(physical), ItemLayout.keyAddress(address),
                     ItemLayout.keyLength(address));
+        } finally {
+            abandon(location, address);
+        }
+    }
+
+    /** Gives up an item that nothing refers to, with what there is of its trees. */
+    void abandon(long location) {
+        abandon(location, address(location));
+    }
+
+    private void abandon(long location, long address) {
+        if (ItemLayout.isTree(address)) {
+            trees.die(address);
         }
         discard(location, address);
     }
@@ -356,11 +394,13 @@ final class ShardItems {
     void evict(long location, long address) {
         int physical = ItemLayout.database(address);
         long hash = verifier.hashOf(location);
+        LowerTier lower = context.lower;
+        // First, for it may fail: then the item stays what it is. A tree does not fall: its nodes are many.
+        boolean gone = lower == null || ItemLayout.isTree(address)
+                || !fall(lower, hash, location, address, physical);
         boolean removed = index(physical).remove(hash, location);
         assert removed : "the index has lost " + location;
         evicted++;
-        LowerTier lower = context.lower;
-        boolean gone = lower == null || !fall(lower, hash, location, address, physical);
         letGo(location, address, physical, gone ? Change.EVICTED : Change.FELL, true);
     }
 
@@ -405,7 +445,14 @@ final class ShardItems {
         if (expireAt != Item.NEVER) {
             expiry.relocate(ItemLayout.expiryEntry(to), made);
         }
+        if (ItemLayout.isTree(to)) {
+            trees.moved(to, made);
+        }
         segments.died(location);
+    }
+
+    ShardTrees trees() {
+        return trees;
     }
 
     /** A live item drawn at random from all databases, or {@link Index#NONE}. */
@@ -490,6 +537,7 @@ final class ShardItems {
             }
         }
         expiry.release();
+        trees.release();
     }
 
     @Nullable
@@ -514,7 +562,7 @@ final class ShardItems {
     }
 
     long datasetBytes() {
-        return datasetBytes;
+        return datasetBytes + nodeItems.datasetBytes();
     }
 
     long largeCount() {
@@ -577,9 +625,7 @@ final class ShardItems {
             assert removed : "the index has lost " + location;
             expired++;
             expiringItems[physical]--;
-            changed(Change.EXPIRED, context.databases.logical(physical), ItemLayout.keyAddress(address),
-                    ItemLayout.keyLength(address));
-            discard(location, address);
+            tellAndAbandon(Change.EXPIRED, location, address, physical);
         }
     }
 }

@@ -9,7 +9,9 @@ public final class ShardTotals {
     /** By logical database. */
     public final long[] items;
     public final long[] expiringItems;
+    public final long[] indexBytesOf;
     public long expiryBytes;
+    public long nodeTableBytes;
     public long datasetBytes;
     public long liveBytes;
     public long usedBytes;
@@ -32,5 +34,6 @@ public final class ShardTotals {
     public ShardTotals(int databases) {
         items = new long[databases];
         expiringItems = new long[databases];
+        indexBytesOf = new long[databases];
     }
 }

@@ -57,6 +57,19 @@ class KeyHashTest {
     }
 
     @Test
+    void anotherHashIsOfAnotherSeed() {
+        KeyHash hash = new KeyHash(1);
+        KeyHash another = hash.another();
+        for (int i = 0; i < 1_000; i++) {
+            Memory.putLong(memory, i);
+            assertThat(another.hash(memory, 8)).isNotEqualTo(hash.hash(memory, 8))
+                    .isEqualTo(hash.another().hash(memory, 8));
+            assertThat(another.second(memory, 8)).isNotEqualTo(hash.second(memory, 8))
+                    .isNotEqualTo(new KeyHash(2).another().second(memory, 8));
+        }
+    }
+
+    @Test
     void goldenValues() {
         // XXH3_64bits of no bytes with seed 0, as published with the algorithm.
         assertThat(new KeyHash(0).hash(memory, 0)).isEqualTo(0x2D06800538D394C2L);

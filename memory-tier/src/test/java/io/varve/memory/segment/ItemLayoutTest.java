@@ -244,6 +244,37 @@ class ItemLayoutTest {
     }
 
     @Test
+    void aTreeIsOfAnyTypeButAString() {
+        for (ItemType type : ItemType.values()) {
+            for (int encoding = 0; encoding <= ItemLayout.MAX_ENCODING; encoding++) {
+                ItemLayout.write(address, type, encoding, 0, 1, 1, 1, false, 0);
+                assertThat(ItemLayout.isTree(address)).isEqualTo(encoding == Item.TREE && type != ItemType.STRING);
+                ItemLayout.markDead(address);
+                assertThat(ItemLayout.isTree(address)).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void aCapacityChangesWhereTheHeaderStays() {
+        int[][] changes = {{1, 2046}, {2046, 0}, {2047, 100_000}, {1_000_000, 2047}};
+        for (int[] change : changes) {
+            ItemLayout.write(address, ItemType.STRING, 0, 0, 4, change[0], change[0], false, 0);
+            ItemLayout.internal(address, true);
+            assertThat(ItemLayout.isShortCapacity(change[0])).isEqualTo(ItemLayout.isShortCapacity(change[1]));
+            long value = ItemLayout.valueAddress(address);
+            ItemLayout.capacity(address, change[1]);
+            assertThat(ItemLayout.capacity(address)).isEqualTo(change[1]);
+            assertThat(ItemLayout.valueLength(address)).isEqualTo(change[1]);
+            assertThat(ItemLayout.valueAddress(address)).isEqualTo(value);
+            assertThat(ItemLayout.isInternal(address)).isTrue();
+            assertThat(ItemLayout.keyLength(address)).isEqualTo(4);
+        }
+        ItemLayout.write(address, ItemType.STRING, 0, 0, 4, 10, 10, false, 0);
+        assertThatThrownBy(() -> ItemLayout.capacity(address, 2047)).isInstanceOf(AssertionError.class);
+    }
+
+    @Test
     void fieldsThatDoNotFitAreRefused() {
         ItemLayout.write(address, ItemType.STRING, 0, 0, 1, 1, 1, true, 0);
         assertThatThrownBy(() -> ItemLayout.access(address, ItemLayout.MAX_ACCESS + 1))

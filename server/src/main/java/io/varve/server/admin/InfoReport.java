@@ -7,11 +7,11 @@ import java.util.Map;
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.FlashTierStats;
 import io.varve.memory.CacheStats;
+import io.varve.server.acl.Denial;
 import io.varve.server.admin.LoopCounters.Total;
 import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
-import io.varve.server.config.ServerConfig;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class InfoReport {
     /** Beside sections: what maintenance counts once a second is to be counted now, and this takes as long as it takes. */
     private static final String EXACT = "exact";
+    /** What MEMORY and INFO call the allocator. */
+    public static final String ALLOCATOR = "offheap-segments";
+    /** Redis's clock of accesses has 24 bits. */
+    private static final long LRU_CLOCK_MASK = (1 << 24) - 1;
     private static final List<String> DEFAULT_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
             "replication", "cpu", "modules", "errorstats", "cluster", "keyspace", "varve");
     private static final List<String> ALL_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
@@ -32,10 +36,12 @@ public final class InfoReport {
     private final OperationRate rate = new OperationRate(3);
     /** As at the start: the JDK reads the system's files for it each time. */
     private final long machineBytes = MachineMemory.totalBytes();
+    private final long startupBytes;
     private volatile long peakBytes;
 
     public InfoReport(InfoSource source) {
         this.source = source;
+        startupBytes = source.cache().stats().usedBytes();
     }
 
     /** Takes samples for what is told per second and as a peak; called about ten times a second. */
@@ -63,14 +69,14 @@ public final class InfoReport {
         long expired = asked.contains(EXACT) ? source.cache().countExpiredUnreclaimed() : stats.expiredUnreclaimed();
         for (String section : ALL_SECTIONS) {
             if (wanted.contains(section)) {
-                section(new Section(out), section, stats, expired);
+                section(new InfoSection(out), section, stats, expired);
             }
         }
         return out.toString();
     }
 
     /** @param expired items past their time and not reclaimed */
-    private void section(Section out, String name, CacheStats stats, long expired) {
+    private void section(InfoSection out, String name, CacheStats stats, long expired) {
         switch (name) {
             case "server" -> server(out);
             case "clients" -> clients(out);
@@ -96,35 +102,7 @@ public final class InfoReport {
         }
     }
 
-    /** Writes {@code name:value} lines under a head. */
-    private record Section(StringBuilder out) {
-        Section head(String title) {
-            if (!out.isEmpty()) {
-                out.append("\r\n");
-            }
-            out.append("# ").append(title).append("\r\n");
-            return this;
-        }
-
-        Section field(String name, String value) {
-            out.append(name).append(':').append(value).append("\r\n");
-            return this;
-        }
-
-        Section field(String name, long value) {
-            return field(name, Long.toString(value));
-        }
-
-        Section ratio(String name, double value) {
-            return field(name, Decimals.of(value, 2));
-        }
-
-        Section memory(String name, long bytes) {
-            return field(name, bytes).field(name + "_human", MemoryUnits.human(bytes));
-        }
-    }
-
-    private void server(Section out) {
+    private void server(InfoSection out) {
         long uptime = source.uptimeSeconds();
         out.head("Server").field("redis_version", source.redisVersion()).field("server_name", "varve")
                 .field("varve_version", source.varveVersion()).field("redis_git_sha1", "00000000")
@@ -138,66 +116,60 @@ public final class InfoReport {
                 .field("server_time_usec", source.cache().config().ticker().wallMillis() * 1000)
                 .field("uptime_in_seconds", uptime).field("uptime_in_days", uptime / 86_400)
                 .field("hz", source.config().number("hz")).field("configured_hz", source.config().number("hz"))
+                .field("lru_clock", source.cache().config().ticker().wallMillis() / 1000 & LRU_CLOCK_MASK)
                 .field("executable", System.getProperty("java.home"))
                 .field("config_file", source.config().file() == null ? "" : source.config().file().toString())
                 .field("io_threads_active", source.config().number("io-threads") > 1 ? 1 : 0);
     }
 
-    private void clients(Section out) {
+    private void clients(InfoSection out) {
         ClientTotals totals = source.clientTotals();
         out.head("Clients").field("connected_clients", source.connectedClients()).field("cluster_connections", 0)
                 .field("maxclients", source.config().number("maxclients"))
                 .field("client_recent_max_input_buffer", totals.largestInputBytes())
                 .field("client_recent_max_output_buffer", totals.largestOutputBytes())
                 .field("blocked_clients", totals.waiting())
-                .field("tracking_clients", 0).field("clients_in_timeout_table", 0).field("total_blocking_keys", 0)
+                .field("tracking_clients", 0).field("clients_in_timeout_table", totals.limited())
+                .field("total_blocking_keys", totals.keys())
                 .field("total_blocking_keys_on_nokey", 0);
     }
 
-    private void memory(Section out, CacheStats stats) {
-        ServerConfig config = source.config();
+    private void memory(InfoSection out, CacheStats stats) {
+        out.head("Memory");
+        for (MemoryFigures.Figure figure : figures(stats).all()) {
+            out.field(figure.field(), figure.text());
+            if (figure.human()) {
+                out.field(figure.field() + "_human", MemoryUnits.human((long) figure.value()));
+            }
+            switch (figure.field()) {
+                case "maxmemory" -> out.field("maxmemory_policy", source.config().text("maxmemory-policy"));
+                case "mem_aof_buffer" -> out.field("mem_allocator", ALLOCATOR);
+                default -> {
+                    // Text stands only where Redis has it.
+                }
+            }
+        }
+    }
+
+    /** What is told of memory, now. */
+    public MemoryFigures memory() {
+        return figures(source.cache().stats());
+    }
+
+    /** What is told of memory, with the sums of a moment ago. */
+    MemoryFigures figures(CacheStats stats) {
         long buffers = source.clientTotals().bufferBytes();
-        long used = stats.usedBytes() + Math.max(0, buffers - (16L << 20));
-        long peak = Math.max(peakBytes, used);
+        long peak = Math.max(peakBytes, MemoryFigures.usedBytes(stats, buffers));
         peakBytes = peak;
-        long active = stats.liveBytes() + stats.deadBytes();
-        long resident = ProcessMemory.residentBytes(stats.reservedBytes());
-        out.head("Memory").memory("used_memory", used).memory("used_memory_rss", resident)
-                .memory("used_memory_peak", peak).field("used_memory_peak_perc", percent(used, peak))
-                .field("used_memory_overhead", used - stats.datasetBytes())
-                .field("used_memory_startup", stats.indexBytes() + stats.expiryBytes())
-                .field("used_memory_dataset", stats.datasetBytes())
-                .field("used_memory_dataset_perc", percent(stats.datasetBytes(), used))
-                .field("allocator_allocated", stats.liveBytes()).field("allocator_active", active)
-                .field("allocator_resident", stats.reservedBytes()).memory("total_system_memory", machineBytes)
-                .memory("used_memory_lua", 0).field("used_memory_vm_eval", 0).field("used_memory_scripts_eval", 0)
-                .field("number_of_cached_scripts", 0).field("number_of_functions", 0).field("number_of_libraries", 0)
-                .memory("maxmemory", config.maxMemoryBytes())
-                .field("maxmemory_policy", config.text("maxmemory-policy"))
-                .ratio("allocator_frag_ratio", ratio(active, stats.liveBytes()))
-                .field("allocator_frag_bytes", Math.max(0, active - stats.liveBytes()))
-                .ratio("allocator_rss_ratio", ratio(stats.reservedBytes(), active))
-                .field("allocator_rss_bytes", stats.reservedBytes() - active)
-                .ratio("rss_overhead_ratio", ratio(resident, stats.reservedBytes()))
-                .field("rss_overhead_bytes", resident - stats.reservedBytes())
-                .ratio("mem_fragmentation_ratio", ratio(resident, used))
-                .field("mem_fragmentation_bytes", resident - used).field("mem_not_counted_for_evict", 0)
-                .field("mem_replication_backlog", 0).field("mem_total_replication_buffers", 0)
-                .field("mem_clients_slaves", 0).field("mem_clients_normal", buffers)
-                .field("mem_cluster_links", 0).field("mem_aof_buffer", 0)
-                .field("mem_allocator", "offheap-segments").field("active_defrag_running", 0)
-                .field("lazyfree_pending_objects", 0).field("lazyfreed_objects", 0);
+        return new MemoryFigures(stats, buffers, startupBytes, peak,
+                ProcessMemory.residentBytes(stats.reservedBytes()), machineBytes, source.config().maxMemoryBytes());
     }
 
     private static double ratio(long numerator, long denominator) {
-        return denominator <= 0 ? 0 : (double) numerator / denominator;
+        return MemoryFigures.ratio(numerator, denominator);
     }
 
-    private static String percent(long part, long whole) {
-        return Decimals.of(100 * ratio(part, whole), 2) + "%";
-    }
-
-    private void persistence(Section out) {
+    private void persistence(InfoSection out) {
         out.head("Persistence").field("loading", 0).field("async_loading", 0).field("current_cow_peak", 0)
                 .field("current_cow_size", 0).field("current_cow_size_age", 0).field("current_fork_perc", "0.00")
                 .field("current_save_keys_processed", 0).field("current_save_keys_total", 0)
@@ -212,7 +184,7 @@ public final class InfoReport {
                 .field("module_fork_in_progress", 0).field("module_fork_last_cow_size", 0);
     }
 
-    private void stats(Section out, CacheStats stats) {
+    private void stats(InfoSection out, CacheStats stats) {
         long input = total(Total.INPUT_BYTES);
         long output = total(Total.OUTPUT_BYTES);
         out.head("Stats").field("total_connections_received", source.connectionsReceived())
@@ -230,8 +202,10 @@ public final class InfoReport {
                 .field("expire_cycle_cpu_milliseconds", 0).field("evicted_keys", stats.evicted())
                 .field("evicted_clients", 0).field("total_eviction_exceeded_time", 0)
                 .field("current_eviction_exceeded_time", 0).field("keyspace_hits", stats.hits())
-                .field("keyspace_misses", stats.misses()).field("pubsub_channels", 0).field("pubsub_patterns", 0)
-                .field("pubsubshard_channels", 0).field("latest_fork_usec", 0).field("total_forks", 0)
+                .field("keyspace_misses", stats.misses()).field("pubsub_channels", source.channelCount())
+                .field("pubsub_patterns", source.patternCount())
+                .field("pubsubshard_channels", source.shardChannelCount()).field("latest_fork_usec", 0)
+                .field("total_forks", 0)
                 .field("migrate_cached_sockets", 0).field("slave_expires_tracked_keys", 0)
                 .field("active_defrag_hits", 0).field("active_defrag_misses", 0).field("active_defrag_key_hits", 0)
                 .field("active_defrag_key_misses", 0).field("total_active_defrag_time", 0)
@@ -241,12 +215,13 @@ public final class InfoReport {
                 .field("dump_payload_sanitizations", 0).field("total_reads_processed", total(Total.READS))
                 .field("total_writes_processed", total(Total.WRITES)).field("io_threaded_reads_processed", 0)
                 .field("io_threaded_writes_processed", 0).field("reply_buffer_shrinks", 0)
-                .field("reply_buffer_expands", 0).field("acl_access_denied_auth", 0)
-                .field("acl_access_denied_cmd", 0).field("acl_access_denied_key", 0)
-                .field("acl_access_denied_channel", 0);
+                .field("reply_buffer_expands", 0).field("acl_access_denied_auth", source.accessDenied(Denial.AUTH))
+                .field("acl_access_denied_cmd", source.accessDenied(Denial.COMMAND))
+                .field("acl_access_denied_key", source.accessDenied(Denial.KEY))
+                .field("acl_access_denied_channel", source.accessDenied(Denial.CHANNEL));
     }
 
-    private void replication(Section out) {
+    private void replication(InfoSection out) {
         out.head("Replication").field("role", "master").field("connected_slaves", 0)
                 .field("master_failover_state", "no-failover").field("master_replid", source.runId())
                 .field("master_replid2", "0".repeat(40)).field("master_repl_offset", 0)
@@ -255,27 +230,22 @@ public final class InfoReport {
                 .field("repl_backlog_first_byte_offset", 0).field("repl_backlog_histlen", 0);
     }
 
-    private static void cpu(Section out) {
+    private static void cpu(InfoSection out) {
         ProcessorTime time = ProcessorTime.read();
         out.head("CPU").field("used_cpu_sys", Decimals.of(time.systemSeconds(), 6))
                 .field("used_cpu_user", Decimals.of(time.userSeconds(), 6))
                 .field("used_cpu_sys_children", "0.000000").field("used_cpu_user_children", "0.000000");
     }
 
-    private void commandStats(Section out) {
+    private void commandStats(InfoSection out) {
         out.head("Commandstats");
         List<String> names = source.commandNames();
+        CommandCounts counts = CommandCounts.of(source);
         for (int i = 0; i < names.size(); i++) {
-            long calls = 0;
-            long nanos = 0;
-            long rejected = 0;
-            long failed = 0;
-            for (LoopCounters loop : currentLoops()) {
-                calls += loop.calls(i);
-                nanos += loop.nanos(i);
-                rejected += loop.rejectedCalls(i);
-                failed += loop.failedCalls(i);
-            }
+            long calls = counts.calls(i);
+            long nanos = counts.nanos(i);
+            long rejected = counts.rejected(i);
+            long failed = counts.failed(i);
             if (calls + rejected + failed > 0) {
                 double perCall = calls == 0 ? 0 : nanos / 1000.0 / calls;
                 out.field("cmdstat_" + names.get(i), "calls=" + calls + ",usec=" + nanos / 1000 + ",usec_per_call="
@@ -284,22 +254,23 @@ public final class InfoReport {
         }
     }
 
-    private void errorStats(Section out) {
+    private void errorStats(InfoSection out) {
         out.head("Errorstats");
         for (Map.Entry<String, Long> entry : source.errors().byPrefix().entrySet()) {
             out.field("errorstat_" + entry.getKey(), "count=" + entry.getValue());
         }
     }
 
-    private void latencyStats(Section out) {
+    private void latencyStats(InfoSection out) {
         out.head("Latencystats");
         if (!source.config().latencyTracking()) {
             return;
         }
         String[] percentiles = source.config().text("latency-tracking-info-percentiles").trim().split("\\s+");
         List<String> names = source.commandNames();
+        CommandCounts counts = CommandCounts.of(source);
         for (int i = 0; i < names.size(); i++) {
-            Histogram sum = latencies(i);
+            Histogram sum = counts.latencies(i);
             if (sum != null) {
                 StringBuilder text = new StringBuilder();
                 for (String percentile : percentiles) {
@@ -314,41 +285,15 @@ public final class InfoReport {
 
     /** Nanoseconds over all event loops, or null if the command has not run. */
     public @Nullable Histogram latencies(int command) {
-        Histogram sum = null;
-        for (LoopCounters loop : currentLoops()) {
-            Histogram part = loop.latencies(command);
-            if (part != null) {
-                if (sum == null) {
-                    sum = part.copy();
-                } else {
-                    sum.add(part);
-                }
-            }
-        }
-        return sum;
-    }
-
-    private List<LoopCounters> currentLoops() {
-        int epoch = source.counterEpoch();
-        List<LoopCounters> current = new ArrayList<>();
-        for (LoopCounters loop : source.loops()) {
-            if (loop.isOf(epoch)) {
-                current.add(loop);
-            }
-        }
-        return current;
+        return CommandCounts.of(source).latencies(command);
     }
 
     private long total(Total which) {
-        long sum = 0;
-        for (LoopCounters loop : currentLoops()) {
-            sum += loop.total(which);
-        }
-        return sum;
+        return CommandCounts.of(source).total(which);
     }
 
     /** Keys of both tiers; which of those on flash expire is not known without reading them. */
-    private void keyspace(Section out, CacheStats stats, @Nullable FlashTier flash) {
+    private void keyspace(InfoSection out, CacheStats stats, @Nullable FlashTier flash) {
         out.head("Keyspace");
         for (int i = 0; i < stats.databases().size(); i++) {
             CacheStats.Database database = stats.databases().get(i);
@@ -360,7 +305,7 @@ public final class InfoReport {
         }
     }
 
-    private void varve(Section out, CacheStats stats, long expired) {
+    private void varve(InfoSection out, CacheStats stats, long expired) {
         long active = stats.liveBytes() + stats.deadBytes();
         out.head("Varve").field("varve_version", source.varveVersion())
                 .field("segment_size", stats.segmentSizeBytes()).field("segments_in_use", stats.segmentsInUse())
@@ -385,11 +330,12 @@ public final class InfoReport {
                 .field("shards", source.cache().shardCount()).field("heap_used", ProcessMemory.heapUsedBytes())
                 .field("heap_max", ProcessMemory.heapMaxBytes())
                 .field("gc_pause_ms_total", ProcessMemory.gcPauseMillis())
+                .field("undelivered_message_bytes", source.undeliveredMessageBytes())
                 .field("hiccup_max_us", source.hiccups().longestMicros())
                 .field("hiccups_over_1_ms", source.hiccups().longOnes());
     }
 
-    private void flash(Section out, FlashTierStats stats) {
+    private void flash(InfoSection out, FlashTierStats stats) {
         out.field("flash_dir", source.config().text("flash-dir"))
                 .field("flash_policy", source.config().text("flash-policy"))
                 .field("flash_items", stats.items()).field("flash_max_items", stats.mostItems())

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
+import io.varve.server.acl.Denial;
 import io.varve.server.config.ServerConfig;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +33,31 @@ public interface InfoSource {
     /** Walks all clients. */
     ClientTotals clientTotals();
 
+    /** Channels that somebody listens to. */
+    int channelCount();
+
+    /** Patterns that somebody listens to. */
+    int patternCount();
+
+    /** Shard channels that somebody listens to. */
+    int shardChannelCount();
+
+    /** Bytes of the heap that hold messages which not all who listen have been sent yet. */
+    long undeliveredMessageBytes();
+
     long connectionsReceived();
 
     long connectionsRejected();
 
+    /** How often users' rules denied something for this reason. */
+    long accessDenied(Denial reason);
+
     HiccupMeter hiccups();
+
+    SlowLog slowLog();
+
+    /** INFO itself, which knows the peak. */
+    InfoReport report();
 
     String runId();
 

@@ -25,6 +25,10 @@ public final class Batch implements RequestSink {
     private static final int LARGE = 1 << 10;
     /** A key on the heap: the object, the reference to it, and its argument's number. */
     private static final int KEY_BYTES = 48;
+    /** What a command, an argument, and a key that is noted as absent take of the tables. */
+    private static final int COMMAND_BYTES = 21;
+    private static final int ARGUMENT_BYTES = 16;
+    private static final int ABSENT_BYTES = 13;
 
     private int[] firstArguments = new int[MAX_COMMANDS];
     private int[] argumentCounts = new int[MAX_COMMANDS];
@@ -39,6 +43,8 @@ public final class Batch implements RequestSink {
     private @Nullable ValueRun[] runs = new ValueRun[INITIAL_ARGUMENTS];
     private int argumentTotal;
     private int runTotal;
+    /** There once a run was taken: most batches have none. */
+    private @Nullable RunHeads heads;
 
     private Key[] keys = new Key[0];
     private int[] keyArguments = new int[0];
@@ -52,20 +58,109 @@ public final class Batch implements RequestSink {
     /** What the keys of giant commands took of the heap's share for them, and of which. */
     private @Nullable ArgumentMemory chargedTo;
     private long charged;
+    private final boolean slim;
 
     public Batch() {
+        slim = false;
         growKeys(INITIAL_ARGUMENTS);
+    }
+
+    private Batch(int commands, int arguments, int keys) {
+        slim = true;
+        sizeCommands(commands);
+        addresses = new long[arguments];
+        lengths = new int[arguments];
+        runs = new ValueRun[0];
+        growKeys(keys);
+    }
+
+    /** Whether it has room for what is in it and no more. */
+    public boolean isSlim() {
+        return slim;
+    }
+
+    /** What it takes of the heap, bytes, about; runs and what has been charged apart. */
+    public long heapBytes() {
+        return COMMAND_BYTES * (long) firstArguments.length + ARGUMENT_BYTES * (long) addresses.length
+                + KEY_BYTES * (long) keys.length + ABSENT_BYTES * (long) absent.length - charged;
+    }
+
+    /**
+     * The commands from this one on, none perhaps, for who waits long before they run: in a batch that takes little of the heap, or in
+     * this one if they are many. What is in it lies where it lay; runs, and what is fetched for them, are taken over.
+     */
+    public Batch slim(int from) {
+        if (slim && (from == 0 || 2 * from < commandCount) || isLarge()) {
+            return this;
+        }
+        int firstArgument = from < commandCount ? firstArguments[from] : argumentTotal;
+        int arguments = argumentTotal - firstArgument;
+        int firstKey = from < commandCount ? firstKeys[from] : keyTotal;
+        Batch rest = new Batch(commandCount - from, arguments, keyTotal - firstKey);
+        System.arraycopy(addresses, firstArgument, rest.addresses, 0, arguments);
+        System.arraycopy(lengths, firstArgument, rest.lengths, 0, arguments);
+        for (int i = from; i < commandCount; i++) {
+            int to = rest.commandCount++;
+            rest.firstArguments[to] = firstArguments[i] - firstArgument;
+            rest.argumentCounts[to] = argumentCounts[i];
+            rest.firstKeys[to] = firstKeys[i] - firstKey;
+            rest.keyCounts[to] = keyCounts[i];
+            rest.specs[to] = specs[i];
+            rest.refused[to] = refused[i];
+        }
+        rest.argumentTotal = arguments;
+        for (int i = firstKey; i < keyTotal; i++) {
+            Key key = keys[i];
+            rest.keyArguments[rest.keyTotal] = keyArguments[i];
+            rest.keys[rest.keyTotal++].bind(key.address(), key.length(), key.hash(), key.shard(), key.database());
+        }
+        moveRuns(firstArgument, rest);
+        moveFetches(firstKey, rest);
+        return rest;
+    }
+
+    private void moveFetches(int firstKey, Batch rest) {
+        rest.fetches = fetches;
+        rest.fetching = fetching;
+        if (fetching != null) {
+            fetching.keysMoved(firstKey);
+        }
+        for (int i = firstKey; i < keyTotal && i + 1 < absent.length; i++) {
+            if (absent[i + 1]) {
+                rest.knownAbsent(i - firstKey, absentEpochs[i + 1], absentFalls[i + 1]);
+            }
+        }
+        int elsewhere = KEY_ELSEWHERE + 1;
+        if (absent.length > 0 && absent[elsewhere]) {
+            rest.knownAbsent(KEY_ELSEWHERE, absentEpochs[elsewhere], absentFalls[elsewhere]);
+        }
+    }
+
+    private void moveRuns(int firstArgument, Batch rest) {
+        for (int i = firstArgument; i < argumentTotal && runTotal > 0; i++) {
+            ValueRun run = detachRun(i);
+            if (run != null) {
+                if (rest.runs.length == 0) {
+                    rest.runs = new ValueRun[rest.argumentTotal];
+                }
+                rest.runs[i - firstArgument] = run;
+                rest.runTotal++;
+            }
+        }
     }
 
     /** Forgets all commands; runs that nobody took are released. */
     public void clear() {
         if (runTotal > 0) {
             for (int i = 0; i < argumentTotal; i++) {
-                ValueRun run = takeRun(i, 0);
+                ValueRun run = detachRun(i);
                 if (run != null) {
                     run.release();
                 }
             }
+        }
+        if (heads != null) {
+            heads.clear();
         }
         if (firstArguments.length > MAX_COMMANDS) {
             sizeCommands(MAX_COMMANDS);
@@ -356,13 +451,36 @@ public final class Batch implements RequestSink {
         if (run == null || run.headRoom() < headRoom) {
             return null;
         }
-        runs[argument] = null;
-        runTotal--;
+        if (heads == null) {
+            heads = new RunHeads();
+        }
+        heads.keep(argument, addresses[argument], lengths[argument]);
+        return detachRun(argument);
+    }
+
+    private @Nullable ValueRun detachRun(int argument) {
+        ValueRun run = argument < runs.length ? runs[argument] : null;
+        if (run != null) {
+            runs[argument] = null;
+            runTotal--;
+        }
         return run;
     }
 
-    /** The first bytes of an argument of a command, for messages. */
+    /** The run in which an argument arrived, which stays the batch's: who keeps it retains it. Null if it did not, or was taken. */
+    @Nullable
+    ValueRun shareRun(int argument) {
+        return argument < runs.length ? runs[argument] : null;
+    }
+
+    /**
+     * The first bytes of an argument of a command, for messages.
+     *
+     * @param length no more than {@link RunHeads#BYTES} where its run may have been taken
+     */
     byte[] argumentBytes(int command, int index, int length) {
-        return Memory.toArray(addresses[firstArguments[command] + index], length);
+        int argument = firstArguments[command] + index;
+        byte[] head = heads == null ? null : heads.of(argument, length);
+        return head == null ? Memory.toArray(addresses[argument], length) : head;
     }
 }

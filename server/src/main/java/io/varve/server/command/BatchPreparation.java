@@ -74,13 +74,16 @@ final class BatchPreparation {
         KeyFinder finder = spec.keyFinder();
         batch.beginKeys(command);
         if (finder != null) {
+            if (!batch.reserveKeys(command, batch.argumentCount(command), server.argumentMemory())) {
+                return;
+            }
             finder.find(new BatchArguments(batch, command), index -> bindKey(batch, command, index, database));
             return;
         }
-        int first = spec.firstKey();
-        if (first == 0) {
+        if (!spec.namesKeys()) {
             return;
         }
+        int first = spec.firstKey();
         int count = batch.argumentCount(command);
         int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
         int end = Math.min(last + 1, count);

@@ -79,7 +79,7 @@ final class Below {
      */
     Suspension fetch(Batch batch, int first, @org.jspecify.annotations.Nullable Key elsewhere) {
         Suspension wait = Suspension.silent();
-        Fetching fetching = new Fetching(() -> wait.answer(_ -> {}), memory);
+        Fetching fetching = new Fetching(wait::again, memory);
         Fetch fetch = fetching.fetch();
         if (elsewhere != null) {
             add(fetching, Batch.KEY_ELSEWHERE, elsewhere, batch);
@@ -92,7 +92,7 @@ final class Below {
         if (fetch.size() == 0) {
             // It came back while the lock was free.
             fetching.release();
-            wait.answer(_ -> {});
+            wait.again();
         } else {
             tier.fetch(fetch);
         }

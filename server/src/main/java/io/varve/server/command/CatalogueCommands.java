@@ -116,23 +116,37 @@ final class CatalogueCommands {
         reply.bulkAscii("begin_search");
         reply.map(2);
         reply.bulkAscii("type");
-        reply.bulkAscii("index");
+        reply.bulkAscii(use.word().isEmpty() ? "index" : "keyword");
         reply.bulkAscii("spec");
-        reply.map(1);
-        reply.bulkAscii("index");
-        reply.integer(use.firstKey());
+        if (use.word().isEmpty()) {
+            reply.map(1);
+            number(reply, "index", use.firstKey());
+        } else {
+            reply.map(2);
+            reply.bulkAscii("keyword");
+            reply.bulkAscii(use.word());
+            number(reply, "startfrom", use.firstKey());
+        }
         reply.bulkAscii("find_keys");
         reply.map(2);
         reply.bulkAscii("type");
-        reply.bulkAscii("range");
+        reply.bulkAscii(use.counted() ? "keynum" : "range");
         reply.bulkAscii("spec");
         reply.map(3);
-        reply.bulkAscii("lastkey");
-        reply.integer(use.lastKey());
-        reply.bulkAscii("keystep");
-        reply.integer(use.keyStep());
-        reply.bulkAscii("limit");
-        reply.integer(0);
+        if (use.counted()) {
+            number(reply, "keynumidx", 0);
+            number(reply, "firstkey", 1);
+            number(reply, "keystep", use.keyStep());
+        } else {
+            number(reply, "lastkey", use.lastKey());
+            number(reply, "keystep", use.keyStep());
+            number(reply, "limit", 0);
+        }
+    }
+
+    private static void number(ReplyWriter reply, String name, long value) {
+        reply.bulkAscii(name);
+        reply.integer(value);
     }
 
     private static void flags(ReplyWriter reply, List<String> flags) {
@@ -204,7 +218,7 @@ final class CatalogueCommands {
     }
 
     private void names(Invocation call, Predicate<CommandSpec> wanted) {
-        List<CommandSpec> found = table().all().stream().filter(wanted).toList();
+        List<CommandSpec> found = table().visible().stream().filter(wanted).toList();
         call.reply().array(found.size());
         for (CommandSpec spec : found) {
             call.reply().bulkAscii(spec.fullName());
@@ -214,14 +228,11 @@ final class CatalogueCommands {
     // --- GETKEYS
 
     private void keys(Invocation call, boolean withFlags) {
-        Embedded embedded = new Embedded(call);
-        CommandSpec spec = table().find(embedded.argumentAddress(0), embedded.argumentLength(0));
-        if (spec != null && spec.hasSubcommands() && embedded.argumentCount() > 1) {
-            spec = CommandTable.findSubcommand(spec, embedded.argumentAddress(1), embedded.argumentLength(1));
-        }
+        EmbeddedArguments embedded = new EmbeddedArguments(call, EMBEDDED_AT);
+        CommandSpec spec = TableNames.find(table(), embedded);
         if (spec == null) {
             call.reply().error("ERR Invalid command specified");
-        } else if (spec.firstKey() == 0 && spec.keyFinder() == null) {
+        } else if (!spec.namesKeys()) {
             call.reply().error("ERR The command has no key arguments");
         } else if (!spec.acceptsCount(embedded.argumentCount())) {
             call.reply().error("ERR Invalid number of arguments specified for command");
@@ -238,13 +249,14 @@ final class CatalogueCommands {
         }
     }
 
-    private static List<Integer> indexes(CommandSpec spec, Arguments arguments) {
+    /** The numbers of the arguments that are keys. */
+    static List<Integer> indexes(CommandSpec spec, Arguments arguments) {
         List<Integer> indexes = new ArrayList<>();
         KeyFinder finder = spec.keyFinder();
         if (finder == null) {
             int count = arguments.argumentCount();
             int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
-            for (int i = spec.firstKey(); i <= last && i < count; i += spec.keyStep()) {
+            for (int i = spec.firstKey(); i > 0 && i <= last && i < count; i += spec.keyStep()) {
                 indexes.add(i);
             }
         } else {
@@ -261,24 +273,6 @@ final class CatalogueCommands {
         reply.array(2);
         reply.bulk(arguments.argumentAddress(index), arguments.argumentLength(index));
         flags(reply, spec.keyFlags(arguments, index));
-    }
-
-    /** The command in COMMAND GETKEYS. Confined to the event loop. */
-    private record Embedded(Invocation call) implements Arguments {
-        @Override
-        public int argumentCount() {
-            return call.argumentCount() - EMBEDDED_AT;
-        }
-
-        @Override
-        public long argumentAddress(int index) {
-            return call.argumentAddress(EMBEDDED_AT + index);
-        }
-
-        @Override
-        public int argumentLength(int index) {
-            return call.argumentLength(EMBEDDED_AT + index);
-        }
     }
 
     private static void help(Invocation call) {

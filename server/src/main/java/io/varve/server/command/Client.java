@@ -2,6 +2,10 @@ package io.varve.server.command;
 
 import java.net.InetAddress;
 
+import io.varve.server.acl.Account;
+import io.varve.server.acl.User;
+import io.varve.server.blocking.Waiter;
+import io.varve.server.pubsub.Subscriptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,23 +32,36 @@ public final class Client {
     private volatile String libraryVersion = "";
     private volatile int database;
     private volatile int protocol = 2;
+    private volatile Account account;
     private volatile boolean authenticated;
     private volatile boolean killed;
-    private volatile boolean waiting;
+    private volatile @Nullable Suspension suspension;
+    private volatile @Nullable Waiter waiter;
     private volatile boolean noEvict;
     private boolean noTouch;
     private boolean closing;
+    private long waitsToPublishSinceMillis;
     private ReplyMode replyMode = ReplyMode.ON;
     private final Watch watch;
+    private final Subscriptions subscriptions;
     private @Nullable Transaction transaction;
     private volatile int queuedCommands = -1;
+    private volatile long queuedBytes;
     private volatile String lastCommand = "NULL";
     private volatile long lastInteractionMillis;
     private volatile int lastArgumentCount;
 
-    /** @param watch what it watches: nothing yet */
-    Client(long id, Connection connection, String address, String localAddress, long createdMillis, Watch watch) {
+    /**
+     * @param watch         what it watches: nothing yet
+     * @param subscriptions what it listens to: nothing yet
+     * @param account       of the default user
+     */
+    Client(long id, Connection connection, String address, String localAddress, long createdMillis, Watch watch,
+            Subscriptions subscriptions, Account account) {
         this.watch = watch;
+        this.subscriptions = subscriptions;
+        this.account = account;
+        authenticated = account.user().admitsAnyone();
         this.id = id;
         this.connection = connection;
         this.address = address;
@@ -126,21 +143,56 @@ public final class Client {
         protocol = value;
     }
 
+    /** Whether it has said who it is, or nobody has to. */
     public boolean authenticated() {
-        return authenticated;
+        return authenticated || account.user().admitsAnyone();
     }
 
-    public void authenticated(boolean value) {
-        authenticated = value;
+    /** By which it is here: the default user's until it has authenticated. */
+    Account account() {
+        return account;
+    }
+
+    /** What it may do, at this moment. */
+    User user() {
+        return account.user();
+    }
+
+    /** It has said who it is. */
+    void login(Account known) {
+        account = known;
+        authenticated = true;
+    }
+
+    /** It is again who it was when it came. */
+    void logout(Account defaultAccount) {
+        account = defaultAccount;
+        authenticated = defaultAccount.user().admitsAnyone();
     }
 
     /** Whether it waits for the answer of a command that was suspended. */
     public boolean waiting() {
-        return waiting;
+        Suspension now = suspension;
+        return now != null && now.noticed();
     }
 
-    public void waiting(boolean value) {
-        waiting = value;
+    /** What it waits for the end of; null if it does not wait. */
+    @Nullable
+    Suspension suspension() {
+        return suspension;
+    }
+
+    public void suspension(@Nullable Suspension value) {
+        suspension = value;
+    }
+
+    /** How it waits for keys; null if it does not. */
+    public @Nullable Waiter waiter() {
+        return waiter;
+    }
+
+    void waiter(@Nullable Waiter value) {
+        waiter = value;
     }
 
     public boolean noEvict() {
@@ -180,9 +232,10 @@ public final class Client {
         return killed;
     }
 
-    /** Closes from any thread. */
+    /** Closes from any thread. What is published from now on does not reach it, though it is closed a moment later. */
     public void kill() {
         killed = true;
+        subscriptions.cutOff();
         connection.kill();
     }
 
@@ -199,9 +252,15 @@ public final class Client {
         queuedCommands = 0;
     }
 
-    /** So many commands are queued by now. */
-    void queued(int commands) {
+    /** So many commands are queued by now, which take so many bytes. */
+    void queued(int commands, long bytes) {
         queuedCommands = commands;
+        queuedBytes = bytes;
+    }
+
+    /** What queued commands take, bytes. */
+    long queuedBytes() {
+        return queuedBytes;
     }
 
     /** How many commands are queued; -1 without MULTI. */
@@ -220,14 +279,51 @@ public final class Client {
         if (ended != null) {
             transaction = null;
             queuedCommands = -1;
+            queuedBytes = 0;
             ended.end();
         }
         watch.clear();
     }
 
-    /** It has left. On its event loop. */
-    public void left() {
-        endTransaction();
+    // --- what it listens to
+
+    /** What it listens to, and the messages that wait for it. */
+    public Subscriptions subscriptions() {
+        return subscriptions;
+    }
+
+    /** Whether it listens to anything. */
+    public boolean isListening() {
+        return subscriptions.isListening();
+    }
+
+    /** Whether it listens and speaks RESP2, in which messages are told from replies by nothing: few commands are allowed. */
+    boolean isListeningOnly() {
+        return isListening() && protocol == 2;
+    }
+
+    /** Whether it is told of every command. */
+    boolean isMonitor() {
+        return subscriptions.isMonitoring();
+    }
+
+    /** Whether more comes to it than replies: it listens, or is told of every command. */
+    public boolean hasMessages() {
+        return isListening() || isMonitor();
+    }
+
+    /** Since when it waits until it may publish, ms since the epoch; 0 if it does not. */
+    long waitsToPublishSinceMillis() {
+        return waitsToPublishSinceMillis;
+    }
+
+    void waitsToPublishSinceMillis(long value) {
+        waitsToPublishSinceMillis = value;
+    }
+
+    /** Bytes that wait to be written to it, messages among them. */
+    public long outgoingBytes() {
+        return connection.outgoingBytes() + subscriptions.waitingBytes();
     }
 
     public ReplyMode replyMode() {

@@ -1,9 +1,12 @@
 package io.varve.server.command;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
+import io.varve.server.acl.Account;
+import io.varve.server.pubsub.Subscriptions;
 import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
@@ -26,7 +29,8 @@ final class ClientCommands {
                         .handler(call -> call.reply().integer(call.client().id())))
                 .subcommand(plain("info", 2, "6.2.0", "What CLIENT LIST says of this connection.")
                         .tips("nondeterministic_output")
-                        .handler(call -> call.reply().verbatim("txt", line(call.client()) + "\n")))
+                        .handler(call -> call.reply().verbatim("txt",
+                                line(call.client(), now(), call.spec().fullName()) + "\n")))
                 .subcommand(admin("list", -2, "2.4.0", "Lists the connections.").tips("nondeterministic_output")
                         .handler(this::list))
                 .subcommand(plain("setname", 3, "2.6.9", "Names this connection.").handler(this::setName))
@@ -40,6 +44,9 @@ final class ClientCommands {
                             call.client().noTouch(off);
                             call.session().touching(!off);
                         })))
+                .subcommand(plain("unblock", -3, "5.0.0", "Ends the waiting of a connection.").flags(ADMIN)
+                        .complexity("O(log N) where N is the number of client connections")
+                        .handler(Blocking::unblock))
                 .subcommand(plain("reply", 3, "3.2.0", "Says whether replies are wanted.").handler(this::reply))
                 .subcommand(HelpText.describe("connection", "5.0.0").categories("@connection")
                         .handler(ClientCommands::help)));
@@ -81,15 +88,19 @@ final class ClientCommands {
             return;
         }
         StringBuilder text = new StringBuilder();
-        clients.forEach(client -> text.append(line(client)).append('\n'));
+        long now = now();
+        // What the others did last is noted when their batch has run; who asks does so now.
+        clients.forEach(client -> text
+                .append(line(client, now, client == call.client() ? call.spec().fullName() : null)).append('\n'));
         call.reply().verbatim("txt", text.toString());
     }
 
     /** Null, and an error replied, if there is no such type. */
     private static @Nullable Predicate<Client> typeFilter(Invocation call, String type) {
         return switch (type.toLowerCase(java.util.Locale.ROOT)) {
-            case "normal" -> _ -> true;
-            case "master", "replica", "slave", "pubsub" -> _ -> false;
+            case "normal" -> client -> !client.isListening();
+            case "pubsub" -> Client::isListening;
+            case "master", "replica", "slave" -> _ -> false;
             default -> {
                 call.reply().error("ERR Unknown client type '" + type + "'");
                 yield null;
@@ -97,25 +108,42 @@ final class ClientCommands {
         };
     }
 
-    private String line(Client client) {
-        long now = server.ticker().wallMillis();
+    private long now() {
+        return server.ticker().wallMillis();
+    }
+
+    /**
+     * What CLIENT LIST says of a client.
+     *
+     * @param running the command that the client runs at this moment; null if that is not known
+     */
+    static String line(Client client, long now, @Nullable String running) {
         Connection connection = client.connection();
         long incoming = connection.incomingBytes();
         long capacity = connection.incomingCapacityBytes();
+        long outgoing = client.outgoingBytes();
+        Subscriptions.Counts listensTo = client.subscriptions().counts();
         return "id=" + client.id() + " addr=" + client.address() + " laddr=" + client.localAddress() + " fd="
                 + connection.fileDescriptor() + " name=" + client.name() + " age="
                 + (now - client.createdMillis()) / 1000 + " idle="
-                + Math.max(0, now - client.lastInteractionMillis()) / 1000 + " flags=" + flags(client) + " db="
-                + client.database() + " sub=0 psub=0 ssub=0 multi="
+                + (running != null ? 0 : Math.max(0, now - client.lastInteractionMillis()) / 1000) + " flags="
+                + flags(client)
+                + " db="
+                + client.database() + " sub=" + listensTo.channels() + " psub=" + listensTo.patterns() + " ssub="
+                + listensTo.shardChannels() + " multi="
                 + client.queuedCommands() + " qbuf=" + incoming + " qbuf-free="
-                + (capacity - incoming) + " argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem="
-                + connection.outgoingBytes() + " tot-mem=" + (capacity + connection.outgoingBytes()) + " events=r cmd="
-                + client.lastCommand() + " user=default redir=-1 resp=" + client.protocol() + " lib-name="
+                + (capacity - incoming) + " argv-mem=0 multi-mem=" + client.queuedBytes()
+                + " rbs=0 rbp=0 obl=0 oll=0 omem="
+                + outgoing + " tot-mem=" + (capacity + outgoing + client.queuedBytes()) + " events=r cmd="
+                + (running == null ? client.lastCommand() : running) + " user=" + client.account().text()
+                + " redir=-1 resp=" + client.protocol() + " lib-name="
                 + client.libraryName() + " lib-ver=" + client.libraryVersion();
     }
 
     private static String flags(Client client) {
-        String flags = (client.queuedCommands() >= 0 ? "x" : "") + (client.waiting() ? "b" : "")
+        String flags = (client.isMonitor() ? "O" : "") + (client.isListening() ? "P" : "")
+                + (client.queuedCommands() >= 0 ? "x" : "")
+                + (client.waiting() ? "b" : "")
                 + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
         return flags.isEmpty() ? "N" : flags;
     }
@@ -181,7 +209,7 @@ final class ClientCommands {
         victims.forEach(victim -> close(call, victim));
     }
 
-    private static void close(Invocation call, Client victim) {
+    static void close(Invocation call, Client victim) {
         if (victim == call.client()) {
             victim.closeAfterReply();
         } else {
@@ -217,10 +245,13 @@ final class ClientCommands {
             } else if (call.argumentIs(i, "LADDR")) {
                 filter = filter.and(client -> client.localAddress().equals(value));
             } else if (call.argumentIs(i, "USER")) {
-                if (!value.equals("default")) {
+                String name = new String(call.argumentBytes(i + 1), StandardCharsets.ISO_8859_1);
+                Account account = server.access().find(name);
+                if (account == null) {
                     call.reply().error("ERR No such user '" + value + "'");
                     return null;
                 }
+                filter = filter.and(client -> client.account() == account);
             } else if (call.argumentIs(i, "SKIPME")
                     && (value.equalsIgnoreCase("yes") || value.equalsIgnoreCase("no"))) {
                 skipMe = value.equalsIgnoreCase("yes");
@@ -287,7 +318,8 @@ final class ClientCommands {
                 "LIST [options ...]", "    Return information about client connections. Options: TYPE, ID.",
                 "REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.", "SETNAME <name>",
                 "    Assign the name <name> to the current connection.", "SETINFO <option> <value>",
-                "    Set client meta attributes: LIB-NAME, LIB-VER.", "NO-EVICT (ON|OFF)",
+                "    Set client meta attributes: LIB-NAME, LIB-VER.", "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+                "    Unblock the specified blocked client.", "NO-EVICT (ON|OFF)",
                 "    Protect current client connection from eviction.", "NO-TOUCH (ON|OFF)",
                 "    Will not touch LRU/LFU stats when this mode is on.");
     }

@@ -32,6 +32,12 @@ public final class Clients {
         return true;
     }
 
+    /** Gives the place back of one who was admitted and is not welcome. */
+    public void turnAway() {
+        connected.decrementAndGet();
+        rejected.incrementAndGet();
+    }
+
     void add(Client client) {
         byId.put(client.id(), client);
     }

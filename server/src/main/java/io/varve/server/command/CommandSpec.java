@@ -23,6 +23,12 @@ public final class CommandSpec {
             "@list", "@hash", "@string", "@bitmap", "@hyperloglog", "@geo", "@stream", "@pubsub", "@admin", "@fast",
             "@slow", "@blocking", "@dangerous", "@connection", "@transaction", "@scripting");
 
+    /** What is shown in place of an argument that {@link #isSecret}. */
+    static final String REDACTED = "(redacted)";
+
+    private static final String CONNECTION = "@connection";
+    private static final String PUBSUB = "pubsub";
+
     private final String name;
     private final @Nullable CommandSpec parent;
     private final int arity;
@@ -47,8 +53,15 @@ public final class CommandSpec {
     private final boolean allOrNothing;
     private final boolean runsAtOnce;
     private final boolean waitsForFlash;
+    private final boolean allowedWhileListening;
+    private final boolean pushes;
+    private final boolean publishes;
+    private final boolean namesKeys;
+    private final boolean worksOnKeys;
     private final boolean forDebugging;
     private final @Nullable UseNarrowing useNarrowing;
+    private final @Nullable ChannelUse channelUse;
+    private final @Nullable Secrets secrets;
     private final byte[] nameBytes;
     /** Its place in the table's arrays of counters. */
     private int id = -1;
@@ -80,27 +93,38 @@ public final class CommandSpec {
         denyOom = flags.contains(CommandFlag.DENYOOM);
         forDebugging = builder.forDebugging;
         useNarrowing = builder.useNarrowing;
+        channelUse = builder.channelUse;
+        secrets = builder.secrets;
         sharesClock = builder.sharesClock;
         allOrNothing = builder.allOrNothing;
         runsAtOnce = builder.runsAtOnce;
         waitsForFlash = builder.waitsForFlash;
+        allowedWhileListening = builder.allowedWhileListening;
+        pushes = builder.pushes;
+        publishes = builder.publishes;
+        namesKeys = keyFinder != null || firstKey > 0 && keyUses.stream().noneMatch(KeyUse::isOfNoKey);
+        worksOnKeys = namesKeys || !group.equals(PUBSUB) && !categories.contains(CONNECTION);
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (handler == null && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
         }
     }
 
-    /** One use for all keys, or one for each key where the command does different things to them. */
+    /**
+     * One use for all keys, or one for each key where the command does different things to them; the last of them is that
+     * of all keys that follow.
+     */
     private static List<KeyUse> keyUsesOf(Builder builder) {
-        if (builder.firstKey == 0) {
-            return List.of();
-        }
         List<KeyUse> uses = new ArrayList<>();
-        int count = builder.access.size();
-        int toEnd = builder.lastKey < 0 ? builder.lastKey : builder.lastKey - builder.firstKey;
+        int count = builder.firstKey == 0 ? 0 : builder.access.size();
         for (int i = 0; i < count; i++) {
-            uses.add(new KeyUse(builder.firstKey + i * builder.keyStep, count == 1 ? toEnd : 0, builder.keyStep,
-                    List.of(builder.access.get(i).split(" "))));
+            int first = builder.firstKey + i * builder.keyStep;
+            int last = i < count - 1 ? 0 : builder.lastKey < 0 ? builder.lastKey : builder.lastKey - first;
+            uses.add(new KeyUse(first, last, builder.keyStep, false, List.of(builder.access.get(i).split(" "))));
+        }
+        uses.addAll(builder.behindWords);
+        if (builder.numberOfKeysAt > 0) {
+            uses.add(new KeyUse(builder.numberOfKeysAt, 0, 1, true, List.of(builder.countedAccess.split(" "))));
         }
         return List.copyOf(uses);
     }
@@ -206,6 +230,31 @@ public final class CommandSpec {
         return waitsForFlash;
     }
 
+    /** Whether a client that listens, in RESP2, may send it. */
+    boolean isAllowedWhileListening() {
+        return allowedWhileListening;
+    }
+
+    /** Whether its replies are pushes, which CLIENT REPLY does not leave out. */
+    boolean pushes() {
+        return pushes;
+    }
+
+    /** Whether it leaves messages for others: it waits while too many are not delivered yet. */
+    boolean publishes() {
+        return publishes;
+    }
+
+    /** Whether there are keys among its arguments: what stands at {@link #firstKey} may be another kind of name. */
+    boolean namesKeys() {
+        return namesKeys;
+    }
+
+    /** Whether it may look at keys, be they named or not. */
+    boolean worksOnKeys() {
+        return worksOnKeys;
+    }
+
     public int firstKey() {
         return firstKey;
     }
@@ -235,6 +284,17 @@ public final class CommandSpec {
             return flags;
         }
         return java.util.Objects.requireNonNull(useNarrowing, fullName()).flags(arguments);
+    }
+
+    /** Which arguments are channels; null if none is. */
+    @Nullable
+    ChannelUse channelUse() {
+        return channelUse;
+    }
+
+    /** Whether an argument is to be shown to nobody: in the slow log, to monitors. */
+    boolean isSecret(Arguments arguments, int index) {
+        return secrets != null && secrets.isSecret(arguments, index);
     }
 
     public @Nullable KeyFinder keyFinder() {
@@ -305,6 +365,12 @@ public final class CommandSpec {
         List<String> flags(Arguments arguments);
     }
 
+    /** Tells which arguments are secrets. Immutable. */
+    @FunctionalInterface
+    interface Secrets {
+        boolean isSecret(Arguments arguments, int index);
+    }
+
     /** Describes a command. Confined to the thread that builds the table. */
     public static final class Builder {
         private final String name;
@@ -314,9 +380,14 @@ public final class CommandSpec {
         private int lastKey;
         private int keyStep;
         private final List<String> access = new ArrayList<>();
+        private int numberOfKeysAt;
+        private final List<KeyUse> behindWords = new ArrayList<>();
+        private String countedAccess = "";
         private @Nullable KeyFinder keyFinder;
         private boolean forDebugging;
         private @Nullable UseNarrowing useNarrowing;
+        private @Nullable ChannelUse channelUse;
+        private @Nullable Secrets secrets;
         private final List<String> categories = new ArrayList<>();
         private final List<String> tips = new ArrayList<>();
         private String group = "generic";
@@ -328,6 +399,9 @@ public final class CommandSpec {
         private boolean allOrNothing;
         private boolean runsAtOnce;
         private boolean waitsForFlash;
+        private boolean allowedWhileListening;
+        private boolean pushes;
+        private boolean publishes;
         private final List<Builder> subcommands = new ArrayList<>();
 
         private Builder(String name) {
@@ -361,7 +435,7 @@ public final class CommandSpec {
 
         /**
          * What is done to the keys, in the words of COMMAND INFO, such as {@code RW access update}: once for all keys, or
-         * once for each.
+         * once for each, the last time for all that follow.
          */
         public Builder access(String... uses) {
             access.clear();
@@ -369,9 +443,51 @@ public final class CommandSpec {
             return this;
         }
 
+        /**
+         * The keys, or those behind the ones that {@link #keys} tells, are as many as an argument says and follow it: to be
+         * called after {@link #keys}.
+         *
+         * @param number the argument
+         * @param use    what is done to them, see {@link #access}
+         */
+        public Builder countedKeys(int number, String use) {
+            numberOfKeysAt = number;
+            countedAccess = use;
+            return keyFinder(KeyFinder.counted(number, firstKey == 0 ? 0 : lastKey));
+        }
+
+        /**
+         * A key that follows a word among the options; a {@link #keyFinder} has to find it.
+         *
+         * @param from the first argument that may be the word
+         * @param use  what is done to it, see {@link #access}
+         */
+        Builder keyBehind(String word, int from, String use) {
+            behindWords.add(new KeyUse(from, 0, 1, false, word, List.of(use.split(" "))));
+            return this;
+        }
+
         /** For {@link KeyUse#VARIABLE}: what a given command does to its keys. */
         Builder narrowedAccess(UseNarrowing value) {
             useNarrowing = value;
+            return this;
+        }
+
+        /** Arguments that are channels, which users' rules are asked about; the last may be counted from the end. */
+        Builder channels(int first, int last) {
+            channelUse = new ChannelUse(first, last, false);
+            return this;
+        }
+
+        /** The same for patterns of channels. */
+        Builder channelPatterns(int first, int last) {
+            channelUse = new ChannelUse(first, last, true);
+            return this;
+        }
+
+        /** Arguments that are shown to nobody. */
+        Builder secrets(Secrets value) {
+            secrets = value;
             return this;
         }
 
@@ -441,6 +557,24 @@ public final class CommandSpec {
         /** It asks flash, if there is one, for more than the keys that it names. */
         Builder waitsForFlash() {
             waitsForFlash = true;
+            return this;
+        }
+
+        /** A client that listens, in RESP2, may send it. */
+        Builder allowedWhileListening() {
+            allowedWhileListening = true;
+            return this;
+        }
+
+        /** Its replies are pushes: CLIENT REPLY does not leave them out. */
+        Builder pushes() {
+            pushes = true;
+            return this;
+        }
+
+        /** It leaves messages for others. */
+        Builder publishes() {
+            publishes = true;
             return this;
         }
 

@@ -1,5 +1,6 @@
 package io.varve.server.command;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.server.config.ConfigException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,31 +19,46 @@ import org.jspecify.annotations.Nullable;
  * one comparison nearly always; nothing is allocated.
  */
 public final class CommandTable {
+    /** The bit in which the cases of a letter differ. */
+    private static final int CASE = 0x20;
+
+    /** By the names that clients use, and by those that they are born with. */
     private final Map<String, CommandSpec> byName;
+    private final Map<String, CommandSpec> byOriginalName;
     private final List<CommandSpec> all;
+    private final List<CommandSpec> visible;
     private final @Nullable CommandSpec[] slots;
+    private final byte[][] slotNames;
     private final int mask;
 
-    private CommandTable(Map<String, CommandSpec> byName) {
+    private CommandTable(Map<String, CommandSpec> byOriginalName, Map<String, CommandSpec> byName) {
+        this.byOriginalName = Collections.unmodifiableMap(byOriginalName);
         this.byName = Collections.unmodifiableMap(byName);
         int size = Integer.highestOneBit(Math.max(16, byName.size() * 4)) * 2;
         slots = new CommandSpec[size];
+        slotNames = new byte[size][];
         mask = size - 1;
+        byName.forEach(this::place);
         List<CommandSpec> specs = new ArrayList<>();
-        for (CommandSpec spec : byName.values()) {
-            number(spec, specs);
-            byte[] name = spec.nameBytes();
-            int hash = name.length;
-            for (byte b : name) {
-                hash = mix(hash, b);
-            }
-            int slot = fold(hash) & mask;
-            while (slots[slot] != null) {
-                slot = slot + 1 & mask;
-            }
-            slots[slot] = spec;
-        }
+        byOriginalName.values().forEach(spec -> number(spec, specs));
         all = List.copyOf(specs);
+        visible = all.stream().filter(spec -> byName.containsValue(spec.parent() == null ? spec : spec.parent()))
+                .toList();
+    }
+
+    private void place(String name, CommandSpec spec) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        int hash = bytes.length;
+        for (byte b : bytes) {
+            // As find reads it, which makes another character of an underscore.
+            hash = mix(hash, b | CASE);
+        }
+        int slot = fold(hash) & mask;
+        while (slots[slot] != null) {
+            slot = slot + 1 & mask;
+        }
+        slots[slot] = spec;
+        slotNames[slot] = bytes;
     }
 
     private static void number(CommandSpec spec, List<CommandSpec> specs) {
@@ -60,11 +77,11 @@ public final class CommandTable {
     public @Nullable CommandSpec find(long address, int length) {
         int hash = length;
         for (int i = 0; i < length; i++) {
-            hash = mix(hash, Memory.getByte(address + i) | 0x20);
+            hash = mix(hash, Memory.getByte(address + i) | CASE);
         }
         for (int slot = fold(hash) & mask;; slot = slot + 1 & mask) {
             CommandSpec spec = slots[slot];
-            if (spec == null || equal(spec.nameBytes(), address, length)) {
+            if (spec == null || equal(slotNames[slot], address, length)) {
                 return spec;
             }
         }
@@ -72,6 +89,16 @@ public final class CommandTable {
 
     /** The command of this name in lower case; {@code config|get} names a subcommand. Null if there is none. */
     public @Nullable CommandSpec find(String name) {
+        return find(byName, name);
+    }
+
+    /** The same by the name that a command is born with, whatever clients have to call it. */
+    @Nullable
+    CommandSpec findOriginal(String name) {
+        return find(byOriginalName, name);
+    }
+
+    private static @Nullable CommandSpec find(Map<String, CommandSpec> byName, String name) {
         int bar = name.indexOf('|');
         if (bar < 0) {
             return byName.get(name);
@@ -124,6 +151,11 @@ public final class CommandTable {
         return all;
     }
 
+    /** The same without those that no client can call. */
+    List<CommandSpec> visible() {
+        return visible;
+    }
+
     /** Gathers the families. Confined to the thread that builds. */
     public static final class Builder {
         private final Map<String, CommandSpec> byName = new LinkedHashMap<>();
@@ -140,7 +172,39 @@ public final class CommandTable {
         }
 
         public CommandTable build() {
-            return new CommandTable(new LinkedHashMap<>(byName));
+            return build(Map.of());
+        }
+
+        /**
+         * A table in which clients call some commands otherwise.
+         *
+         * @param renames from a command's name to the other one, which is empty if no client is to call it
+         * @throws ConfigException if there is no such command, or another has the name already
+         */
+        public CommandTable build(Map<String, String> renames) {
+            Map<String, CommandSpec> renamed = new LinkedHashMap<>(byName);
+            renames.forEach((from, to) -> {
+                CommandSpec spec = renamed.remove(from);
+                if (spec == null) {
+                    throw new ConfigException("rename-command " + from + " " + to + ": there is no such command");
+                }
+                String name = lowerCase(to);
+                if (!name.isEmpty() && renamed.putIfAbsent(name, spec) != null) {
+                    throw new ConfigException("rename-command " + from + " " + to
+                            + ": there is a command of this name already");
+                }
+            });
+            return new CommandTable(new LinkedHashMap<>(byName), renamed);
+        }
+
+        /** As names are compared: letters of ASCII alone have a case. */
+        private static String lowerCase(String name) {
+            StringBuilder lower = new StringBuilder(name);
+            for (int i = 0; i < name.length(); i++) {
+                char c = name.charAt(i);
+                lower.setCharAt(i, c >= 'A' && c <= 'Z' ? (char) (c + 'a' - 'A') : c);
+            }
+            return lower.toString();
         }
     }
 }

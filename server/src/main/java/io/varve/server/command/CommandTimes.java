@@ -104,8 +104,8 @@ final class CommandTimes {
         started = ticker.nanoTime();
     }
 
-    /** No command of that name: what finding that out took is nobody's. */
-    void unknown() {
+    /** What took the time since is no command's: a name that none has, messages that were written. */
+    void skip() {
         started = ticker.nanoTime();
     }
 
@@ -144,7 +144,7 @@ final class CommandTimes {
     private void tellSlow(Batch batch, int command, long micros, Client client, long nowMillis, ServerConfig config) {
         CommandSpec spec = spec(batch, command);
         if (config.slowlogMicros() >= 0 && micros >= config.slowlogMicros() && !spec.has(CommandFlag.SKIP_SLOWLOG)) {
-            server.slowLog().add(nowMillis / 1000, micros, slowArguments(batch, command), client.address(),
+            server.slowLog().add(nowMillis / 1000, micros, slowArguments(batch, command, spec), client.address(),
                     client.name(), config.number("slowlog-max-len"));
         }
         if (config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000) {
@@ -157,7 +157,8 @@ final class CommandTimes {
         return java.util.Objects.requireNonNull(batch.spec(command));
     }
 
-    private static List<byte[]> slowArguments(Batch batch, int command) {
+    private static List<byte[]> slowArguments(Batch batch, int command, CommandSpec spec) {
+        Arguments said = new BatchPreparation.BatchArguments(batch, command);
         int count = batch.argumentCount(command);
         int kept = Math.min(count, SlowLog.MAX_ARGUMENTS);
         List<byte[]> arguments = new ArrayList<>(kept);
@@ -167,7 +168,9 @@ final class CommandTimes {
                 break;
             }
             int length = batch.length(batch.firstArgument(command) + i);
-            if (length <= SlowLog.MAX_ARGUMENT_BYTES) {
+            if (spec.isSecret(said, i)) {
+                arguments.add(ascii(CommandSpec.REDACTED));
+            } else if (length <= SlowLog.MAX_ARGUMENT_BYTES) {
                 arguments.add(batch.argumentBytes(command, i, length));
             } else {
                 byte[] head = batch.argumentBytes(command, i, SlowLog.MAX_ARGUMENT_BYTES);

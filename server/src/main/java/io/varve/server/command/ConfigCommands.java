@@ -1,7 +1,10 @@
 package io.varve.server.command;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -40,7 +43,7 @@ final class ConfigCommands {
                 .subcommand(describe("set").arity(-4).summary("Changes settings, all of them or none.")
                         .tips("request_policy:all_nodes", "response_policy:all_succeeded")
                         .complexity("O(N) when N is the number of configuration parameters provided")
-                        .handler(this::set))
+                        .secrets(ConfigCommands::isSecret).handler(this::set))
                 .subcommand(describe("resetstat").arity(2).summary("Sets the counters that INFO shows back to zero.")
                         .handler(this::resetStat))
                 .subcommand(describe("rewrite").arity(2).since("2.8.0").summary("Writes the settings to their file.")
@@ -76,7 +79,7 @@ final class ConfigCommands {
             ServerConfig config, Map<String, String> found) {
         boolean matches = name.equalsIgnoreCase(exact);
         if (!matches && isPattern(exact)) {
-            byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+            byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
             long address = call.scratch(bytes.length);
             Memory.copy(bytes, 0, address, bytes.length);
             matches = GlobPattern.matches(call.argumentAddress(argument), call.argumentLength(argument), address,
@@ -112,18 +115,32 @@ final class ConfigCommands {
                 if (!setting.changeable()) {
                     throw new ConfigException("can't set immutable config");
                 }
-                changed = changed.withNormal(setting, setting.normalize(call.argumentString(i + 1)));
+                String value = call.argumentString(i + 1);
+                if (setting.isSecret()
+                        && !Arrays.equals(value.getBytes(StandardCharsets.UTF_8), call.argumentBytes(i + 1))) {
+                    // It would not be the password that was meant.
+                    throw new ConfigException("argument must be text in UTF-8");
+                }
+                changed = changed.withNormal(setting, setting.normalize(value));
             } catch (ConfigException bad) {
                 fail(call, name, bad.getMessage());
                 return;
             }
         }
-        apply(call, changed);
+        apply(call, changed, seen);
     }
 
-    private void apply(Invocation call, ServerConfig changed) {
+    private static boolean isSecret(Arguments arguments, int index) {
+        if (index < 3 || index % 2 == 0 || arguments.argumentLength(index - 1) > Arguments.MAX_TEXT_BYTES) {
+            return false;
+        }
+        Setting setting = Settings.find(arguments.argumentString(index - 1));
+        return setting != null && setting.isSecret();
+    }
+
+    private void apply(Invocation call, ServerConfig changed, Set<String> named) {
         try {
-            server.config(changed.validate());
+            server.config(changed.validate(), named);
             call.reply().ok();
         } catch (ConfigException | IllegalArgumentException bad) {
             fail(call, call.argumentString(2), String.valueOf(bad.getMessage()));
@@ -141,7 +158,10 @@ final class ConfigCommands {
             return;
         }
         try {
-            ConfigRewriter.rewrite(config);
+            ConfigRewriter.rewrite(config, config.aclFile() == null
+                    ? server.access().configurationLines(config).stream().map(line -> List.of(line.split(" ", -1)))
+                            .toList()
+                    : List.of());
             LOG.info("CONFIG REWRITE has written {}", config.file());
             call.reply().ok();
         } catch (IOException | ConfigException failed) {

@@ -5,6 +5,9 @@ public interface Connection {
     /** Closes at once; what was not written is dropped. */
     void kill();
 
+    /** Messages wait for its client: its event loop is to write them as soon as it can. Returns at once. */
+    void mailCame();
+
     /** Bytes that wait to be written. */
     long outgoingBytes();
 

@@ -1,8 +1,9 @@
 package io.varve.server.command;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
 
+import io.varve.server.acl.AccessControl;
+import io.varve.server.acl.Account;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,6 @@ import static io.varve.server.command.CommandFlag.FAST;
 import static io.varve.server.command.CommandFlag.LOADING;
 import static io.varve.server.command.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.CommandFlag.NO_AUTH;
-import static io.varve.server.command.CommandFlag.SKIP_SLOWLOG;
 import static io.varve.server.command.CommandFlag.STALE;
 
 /** Who a client is and how it is spoken to: HELLO, AUTH, PING, ECHO, SELECT, RESET, QUIT. Immutable. */
@@ -30,21 +30,24 @@ final class ConnectionCommands {
 
     void register(CommandTable.Builder table) {
         table.add(describe("ping").arity(-1).flags(FAST).summary("Answers PONG, or the argument if there is one.")
-                .tips("request_policy:all_shards", "response_policy:all_succeeded").handler(ConnectionCommands::ping));
+                .tips("request_policy:all_shards", "response_policy:all_succeeded").allowedWhileListening()
+                .handler(ConnectionCommands::ping));
         table.add(describe("echo").arity(2).flags(LOADING, STALE, FAST).summary("Answers its argument.")
                 .handler(call -> call.reply().bulk(call.argumentAddress(1), call.argumentLength(1))));
         table.add(describe("quit").arity(-1).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY)
-                .summary("Closes the connection.").runsAtOnce().handler(ConnectionCommands::quit));
+                .summary("Closes the connection.").runsAtOnce().allowedWhileListening()
+                .handler(ConnectionCommands::quit));
         table.add(describe("select").arity(2).flags(LOADING, STALE, FAST).summary("Selects a database by its number.")
                 .handler(this::select));
-        table.add(describe("auth").arity(-2).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY, SKIP_SLOWLOG)
+        table.add(describe("auth").arity(-2).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY)
                 .complexity("O(N) where N is the number of passwords of the user").summary("Authenticates the client.")
-                .handler(this::auth));
+                .secrets((_, index) -> index >= 1).handler(this::auth));
         table.add(describe("hello").arity(-1).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY).since("6.0.0")
                 .summary("Agrees on the protocol, and authenticates and names the client on the way.")
-                .handler(this::hello));
+                .secrets(ConnectionCommands::isSecretOfHello).handler(this::hello));
         table.add(describe("reset").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY).since("6.2.0")
                 .summary("Puts the connection back into the state it had when it was new.").runsAtOnce()
+                .allowedWhileListening()
                 .handler(this::reset));
     }
 
@@ -53,10 +56,25 @@ final class ConnectionCommands {
     }
 
     private static void ping(Invocation call) {
+        if (call.client().isListeningOnly() && call.argumentCount() <= 2) {
+            pingAmongMessages(call);
+            return;
+        }
         switch (call.argumentCount()) {
             case 1 -> call.reply().simple("PONG");
             case 2 -> call.reply().bulk(call.argumentAddress(1), call.argumentLength(1));
             default -> call.wrongArgumentCount();
+        }
+    }
+
+    /** In the form of a message, as everything that a client gets which listens in RESP2. */
+    private static void pingAmongMessages(Invocation call) {
+        call.reply().array(2);
+        call.reply().bulkAscii("pong");
+        if (call.argumentCount() == 2) {
+            call.reply().bulk(call.argumentAddress(1), call.argumentLength(1));
+        } else {
+            call.reply().bulkAscii("");
         }
     }
 
@@ -79,7 +97,7 @@ final class ConnectionCommands {
             return;
         }
         boolean named = call.argumentCount() == 3;
-        if (!named && server.config().password().isEmpty()) {
+        if (!named && server.access().defaultAccount().user().needsNoPassword()) {
             call.reply().error("ERR AUTH <password> called without any password configured for the default user. "
                     + "Are you sure your configuration is correct?");
             return;
@@ -91,20 +109,30 @@ final class ConnectionCommands {
         }
     }
 
-    /**
-     * @param userArgument 0 for the default user
-     */
+    /** @param userArgument 0 for the default user */
     private boolean authenticate(Invocation call, int userArgument, int passwordArgument) {
-        if (userArgument > 0 && !call.argumentString(userArgument).equals("default")) {
+        String name = userArgument > 0
+                ? new String(call.argumentBytes(userArgument), StandardCharsets.ISO_8859_1)
+                : AccessControl.DEFAULT;
+        Account account = server.access().authenticate(name, call.argumentBytes(passwordArgument));
+        if (account == null) {
+            String command = new String(call.argumentBytes(0), StandardCharsets.ISO_8859_1);
+            server.accessGuard().noteFailedLogin(command, name, call);
             return false;
         }
-        String password = server.config().password();
-        boolean valid = password.isEmpty() || MessageDigest.isEqual(password.getBytes(StandardCharsets.UTF_8),
-                call.argumentBytes(passwordArgument));
-        if (valid) {
-            call.client().authenticated(true);
+        call.client().login(account);
+        if (account.isDeleted()) {
+            // Just now, and who deleted it may not have seen us.
+            call.client().logout(server.access().defaultAccount());
+            return false;
         }
-        return valid;
+        return true;
+    }
+
+    /** The name and the password behind AUTH, or behind what may have been meant so. */
+    private static boolean isSecretOfHello(Arguments arguments, int index) {
+        return index > 1 && arguments.argumentIs(index - 1, "AUTH")
+                || index > 2 && arguments.argumentIs(index - 2, "AUTH");
     }
 
     private void hello(Invocation call) {
@@ -194,13 +222,14 @@ final class ConnectionCommands {
     private void reset(Invocation call) {
         Client client = call.client();
         client.endTransaction();
+        client.subscriptions().clear();
         client.database(0);
         client.protocol(2);
         client.name("");
         client.replyMode(Client.ReplyMode.ON);
         client.noEvict(false);
         client.noTouch(false);
-        client.authenticated(server.config().password().isEmpty());
+        client.logout(server.access().defaultAccount());
         call.session().touching(true);
         call.reply().protocol(2);
         call.reply().simple("RESET");

@@ -1,11 +1,14 @@
 package io.varve.server.command;
 
+import java.util.function.Consumer;
+
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
 import io.varve.server.admin.LoopCounters;
+import io.varve.server.blocking.Waiter;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +24,15 @@ public final class Dispatcher {
 
     static final String OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
     private static final String NO_AUTH = "NOAUTH Authentication required.";
+    private static final String NOT_WHILE_LISTENING = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET "
+            + "are allowed in this context";
     private static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
     /** How often a command is run that found no room, counting the first time. */
     static final int MAX_ATTEMPTS = 3;
+    /** How long a client waits, at most, before it may publish. */
+    private static final long MOST_WAIT_MILLIS = 1000;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
     /** There is room for a reply of this size before a command runs: those of most commands that change something. */
@@ -45,6 +52,7 @@ public final class Dispatcher {
     private final ShardSet shards;
     private final LoopCounters counters;
     private final CommandTimes times;
+    private final MonitorFeed monitors;
     private final BatchPreparation preparation;
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
@@ -54,8 +62,8 @@ public final class Dispatcher {
     /** What the client is to wait for after the last run. */
     private @Nullable Suspension suspension;
     private boolean missingElsewhere;
-    /** Whether that is for keys that the next command needs, which has not run. */
-    private boolean fetching;
+    /** Whether the next command is to run after that: it has not run, or without an effect. */
+    private boolean again;
 
     public Dispatcher(ServerContext server, CommandTable table) {
         this.server = server;
@@ -65,8 +73,9 @@ public final class Dispatcher {
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
         times = new CommandTimes(server, counters);
+        monitors = new MonitorFeed(server);
         call = new Invocation(cache, session, server, below,
-                new TransactionRunner(server, session, below, counters, times));
+                new TransactionRunner(server, session, below, counters, times, monitors));
         preparation = new BatchPreparation(server, table, session);
     }
 
@@ -98,10 +107,20 @@ public final class Dispatcher {
         while (i < batch.commandCount() && !client.closing() && suspension == null
                 && reply.pendingBytes() < MAX_PENDING_BYTES) {
             CommandSpec spec = batch.spec(i);
+            if (client.isListening() && client.subscriptions().hasMail()) {
+                times.settle(batch, i, client, session.now());
+                writeMessages(client, reply);
+                times.skip();
+            }
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, reply);
-            if (fetching) {
-                fetching = false;
+            if (again) {
+                again = false;
+                if (client.waiter() != null) {
+                    last = null;
+                    client.interacted(java.util.Objects.requireNonNull(spec).fullName(), batch.argumentCount(i),
+                            session.now());
+                }
                 break;
             }
             if (below != null) {
@@ -118,7 +137,7 @@ public final class Dispatcher {
                 }
                 last = spec;
             } else {
-                times.unknown();
+                times.skip();
             }
             i++;
         }
@@ -142,14 +161,32 @@ public final class Dispatcher {
         if (!answered.replies()) {
             return;
         }
+        session.now(server.ticker().wallMillis());
         long mark = reply.mark();
         long errors = reply.errors();
-        java.util.Objects.requireNonNull(answered.answer()).accept(reply);
+        write(java.util.Objects.requireNonNull(answered.answer()), reply, mark);
         if (reply.errors() != errors) {
             server.errors().add(reply.lastError());
         }
         if (client.replyMode() != Client.ReplyMode.ON) {
             leaveOut(client, reply, mark);
+        }
+    }
+
+    /** It looks at most at what is there, so it may be written again. */
+    private void write(Consumer<ReplyWriter> answer, ReplyWriter reply, long mark) {
+        for (int tries = 1;; tries++) {
+            try {
+                answer.accept(reply);
+                return;
+            } catch (NoBufferException none) {
+                long needed = reply.copiedBytes() + none.bytes();
+                reply.rollback(mark);
+                if (tries == MAX_REPLY_TRIES || !makeRoomForReply(none, needed)) {
+                    reply.error(OUT_OF_MEMORY);
+                    return;
+                }
+            }
         }
     }
 
@@ -168,7 +205,14 @@ public final class Dispatcher {
             return;
         }
         Transaction transaction = client.transaction();
-        if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
+        String refusal;
+        boolean monitored = monitors.isAny();
+        Waiter waiter = client.waiter();
+        Waiter.End end = waiter == null ? null : server.blockedKeys().endOf(waiter);
+        if (end != null) {
+            ran = true;
+            Blocking.replyEnd(reply, end);
+        } else if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))
                 || spec.isForDebugging() && !mayDebug(client)) {
             refuse(client, spec, reply, Refusal.of(batch, command, spec, mayDebug(client)));
@@ -176,12 +220,23 @@ public final class Dispatcher {
             refuse(client, spec, reply, NO_AUTH);
         } else if (transaction != null && cannotBeQueued(spec)) {
             refuse(client, spec, reply, NOT_IN_TRANSACTION);
+        } else if (!client.user().isUnrestricted()
+                && (refusal = server.accessGuard().refusal(client, batch, command, spec)) != null) {
+            refuse(client, spec, reply, refusal);
         } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client, 0)) {
             refuse(client, spec, reply, OUT_OF_MEMORY);
+        } else if (!spec.isAllowedWhileListening() && client.isListeningOnly()) {
+            refuse(client, spec, reply, "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING);
+        } else if (monitored && MonitorFeed.isKeptFrom(client, spec)) {
+            refuse(client, spec, reply, MonitorFeed.NOT_FOR_MONITORS);
         } else if (transaction != null && !spec.runsAtOnce()) {
             queue(batch, command, spec, client, transaction, reply);
+        } else if (publishes(spec, client) && isToWait(client)) {
+            waitToPublish(client);
         } else {
             ran = true;
+            // Who has waited for a key: its command was told of when it began to.
+            String toTell = monitored && waiter == null ? monitors.describe(batch, command, spec) : null;
             if (below == null) {
                 runLocked(batch, command, spec, client, reply, mark);
             } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
@@ -190,16 +245,75 @@ public final class Dispatcher {
             Suspension asked = call.takeSuspension();
             if (asked != null && reply.errors() == errors) {
                 suspension = asked;
+                again = !asked.replies();
+            }
+            if (toTell != null && (!again || client.waiter() != null)) {
+                monitors.tell(toTell, client);
+            }
+            if (suspension != null) {
                 return;
             }
+        }
+        if (again) {
+            return;
+        }
+        if (monitored && !ran) {
+            monitors.tellRefused(batch, command, spec, client);
+        }
+        if (waiter != null) {
+            // It has been answered, by its handler or in its place.
+            server.stopWaiting(client, false);
         }
         failed = reply.errors() != errors + call.takeErrorsToldOf();
         if (failed) {
             server.errors().add(reply.lastError());
         }
         if (client.replyMode() != Client.ReplyMode.ON) {
-            leaveOut(client, reply, mark);
+            // A client that wants no replies still wants the messages, and to be told that it will get them.
+            leaveOut(client, reply, ran && spec != null && spec.pushes() ? reply.mark() : mark);
         }
+    }
+
+    /** What was published before a command runs is read before its reply. */
+    private void writeMessages(Client client, ReplyWriter reply) {
+        try {
+            client.subscriptions().writeAll(reply);
+        } catch (NoBufferException none) {
+            if (!none.roomHelps() || !cache.admit(Math.max(LEAST_ROOM_BYTES, 2 * none.bytes()))) {
+                throw none;
+            }
+            client.subscriptions().writeAll(reply);
+        }
+    }
+
+    /** The transaction that the command runs; null if it is not EXEC. */
+    private static @Nullable Transaction executed(CommandSpec spec, Client client) {
+        return spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
+    }
+
+    private static boolean publishes(CommandSpec spec, Client client) {
+        Transaction executed = executed(spec, client);
+        return spec.publishes() || executed != null && executed.publishes();
+    }
+
+    /** Whether those who listen are so far behind that a client waits with what it publishes: for a while. */
+    private boolean isToWait(Client client) {
+        long since = client.waitsToPublishSinceMillis();
+        if (server.channels().areBehind() && (since == 0 || session.now() - since < MOST_WAIT_MILLIS)) {
+            return true;
+        }
+        client.waitsToPublishSinceMillis(0);
+        return false;
+    }
+
+    private void waitToPublish(Client client) {
+        if (client.waitsToPublishSinceMillis() == 0) {
+            client.waitsToPublishSinceMillis(session.now());
+        }
+        Suspension waiting = Suspension.silent(MOST_WAIT_MILLIS);
+        suspension = waiting;
+        again = true;
+        server.channels().whenDelivered(() -> waiting.answer(_ -> {}));
     }
 
     /** Replies an error to a command that is not run. A transaction that it should have been a part of will not be run either. */
@@ -226,7 +340,7 @@ public final class Dispatcher {
         boolean inVain = transaction.failed() || client.watch().isToldBroken();
         if (inVain || transaction.add(batch, command, spec, neededBytes(batch, command), preparation)) {
             queued = true;
-            client.queued(transaction.size());
+            client.queued(transaction.size(), transaction.heldBytes());
             reply.simple("QUEUED");
         } else {
             refuse(client, spec, reply, OUT_OF_MEMORY);
@@ -241,7 +355,7 @@ public final class Dispatcher {
     private boolean runWithBelow(Below tier, Batch batch, int command, CommandSpec spec, Client client,
             ReplyWriter reply, long mark) {
         // The keys of EXEC are those that are queued.
-        Transaction executed = spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
+        Transaction executed = executed(spec, client);
         Batch named = executed == null ? batch : executed.batch();
         int first = executed == null ? batch.firstKey(command) : 0;
         int count = executed == null ? batch.keyCount(command) : named.keyTotal();
@@ -254,7 +368,7 @@ public final class Dispatcher {
                 reply.rollback(mark);
                 if (Below.mayFetch(named, first, count)) {
                     suspension = tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
-                    fetching = true;
+                    again = true;
                     return false;
                 }
                 // They fall as fast as they come: memory has no room for all of them at a time.
@@ -367,7 +481,9 @@ public final class Dispatcher {
         int first = batch.firstKey(command);
         missingElsewhere = false;
         if (keys == 0) {
-            handler.run(call);
+            if (!changesUnnamedKeys(call.spec()) || !call.runsBehindAllWaiters()) {
+                handler.run(call);
+            }
         } else if (keys == 1) {
             Key key = batch.key(first);
             if (!session.tryLock(key)) {
@@ -384,7 +500,15 @@ public final class Dispatcher {
         }
     }
 
+    private static boolean changesUnnamedKeys(CommandSpec spec) {
+        return spec.isWrite();
+    }
+
     private void runInMemory(Batch batch, int first, int keys, Handler handler) {
+        // A waiter looks whatever is promised to others: it takes nothing but what it was called for.
+        if (call.client().waiter() == null && call.runsBehindWaiters(batch, first, keys)) {
+            return;
+        }
         if (below != null) {
             if (below.isAnyMissing(batch, first, keys)) {
                 throw new KeyBelowException();

@@ -12,6 +12,20 @@ public final class Encodings {
     public static final int HASH_LISTPACK = 0;
     /** A hash that has once been beyond them. */
     public static final int HASH_HASHTABLE = 1;
+    /** A list in one item. */
+    public static final int LIST_PACKED = 0;
+
+    /** A set of integers, at most set-max-intset-entries, in ascending order: an intset. */
+    public static final int SET_INTEGERS = 0;
+    /** A set within set-max-listpack-entries and -value. */
+    public static final int SET_LISTPACK = 1;
+    /** A set that has once been beyond them. */
+    public static final int SET_HASHTABLE = 2;
+
+    /** A sorted set within zset-max-listpack-entries and -value. */
+    public static final int SORTED_SET_LISTPACK = 0;
+    /** A sorted set that has once been beyond them. */
+    public static final int SORTED_SET_SKIPLIST = 1;
 
     private Encodings() {}
 }

@@ -63,6 +63,13 @@ final class Fetching {
         fetch.add(key.database(), epoch, key.hash(), bytes);
     }
 
+    /** The batch's first keys have gone, which were none of these: all others have numbers that are so much lower. */
+    void keysMoved(int by) {
+        for (int i = 0; i < fetch.size(); i++) {
+            indexes[i] -= indexes[i] == Batch.KEY_ELSEWHERE ? 0 : by;
+        }
+    }
+
     /** Of all keys. */
     long keyBytes() {
         return keyBytes;

@@ -2,11 +2,13 @@ package io.varve.server.command;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.server.resp.ReplyWriter;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,11 +19,27 @@ final class FlashCommands {
 
     private FlashCommands() {}
 
-    /** Answers what is found out by the thread that looks at flash. */
-    static void answerLater(Invocation call, Supplier<Consumer<ReplyWriter>> look) {
+    /**
+     * Answers what is found out by the thread that looks at flash.
+     *
+     * @param loan what it takes of the heap until it is replied
+     * @param look finds it out; null if the heap has no room for it
+     */
+    static <T> void answerLater(Invocation call, HeapLoan loan, Supplier<@Nullable T> look,
+            BiConsumer<T, ReplyWriter> writer) {
         Suspension waiting = call.suspend(0, _ -> {});
+        waiting.whenOver(loan::end);
         FlashTier tier = java.util.Objects.requireNonNull(call.server().flash());
-        answer(waiting, tier.look(() -> waiting.answer(look.get())), _ -> {});
+        answer(waiting, tier.look(() -> {
+            T found = look.get();
+            waiting.answer(reply -> {
+                if (found == null) {
+                    reply.error(Dispatcher.OUT_OF_MEMORY);
+                } else {
+                    writer.accept(found, reply);
+                }
+            });
+        }), _ -> {});
     }
 
     /** Answers OK once something has been changed. */

@@ -11,6 +11,10 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.acl.AccessRequest;
+import io.varve.server.acl.User;
+import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.resp.DoubleReader;
 import io.varve.server.resp.Numbers;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +36,11 @@ public final class Invocation implements Arguments {
     private final Key spareKey = new Key();
     private final Item item = new Item();
     private final Item otherItem = new Item();
+    private final ListValue list = new ListValue(this);
+    private final ListValue otherList = new ListValue(this);
+    private final Operands operands = new Operands();
+    private final Sets sets = new Sets(operands);
+    private final SortedSets sortedSets = new SortedSets();
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable CommandSpec spec;
@@ -112,6 +121,13 @@ public final class Invocation implements Arguments {
         return client().database();
     }
 
+    /** Whether the client's user may read keys that the command does not name: those that SORT's BY and GET lead to. */
+    boolean mayReadAllKeys() {
+        User user = client().user();
+        return user.isUnrestricted()
+                || user.permitsAllKeys(RequestedAccess.of(this, spec()), AccessRequest.READ);
+    }
+
     /** The batch's time, ms since the epoch: what decides about expiry. */
     public long now() {
         return session.now();
@@ -127,6 +143,45 @@ public final class Invocation implements Arguments {
         Suspension fresh = new Suspension(timeoutMillis, atTimeout);
         suspension = fresh;
         return fresh;
+    }
+
+    /** Has the command, which has done nothing, run again when this is over; the handler returns without a reply. */
+    void runAgainAfter(Suspension wait) {
+        suspension = wait;
+    }
+
+    /**
+     * Has the command run again later if one of some keys is promised to a waiter.
+     *
+     * @param named whose keys, their shards locked
+     * @return whether it is so: the command is not to run now
+     */
+    boolean runsBehindWaiters(Batch named, int first, int count) {
+        BlockedKeys blocked = server.blockedKeys();
+        if (!blocked.isAnyPromised()) {
+            return false;
+        }
+        for (int i = first; i < first + count; i++) {
+            if (blocked.isPromised(named.key(i))) {
+                Suspension wait = Suspension.unnoticed();
+                blocked.behind(named.key(i), wait::again);
+                runAgainAfter(wait);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The same for any key: for a command that changes keys it does not name. */
+    boolean runsBehindAllWaiters() {
+        BlockedKeys blocked = server.blockedKeys();
+        if (!blocked.isAnyPromised()) {
+            return false;
+        }
+        Suspension wait = Suspension.unnoticed();
+        blocked.behindAny(wait::again);
+        runAgainAfter(wait);
+        return true;
     }
 
     /** The suspension that the last command asked for, once; null if none. */
@@ -254,6 +309,31 @@ public final class Invocation implements Arguments {
         return otherItem;
     }
 
+    /** A list for the command to look at, reused from command to command. */
+    ListValue list() {
+        return list;
+    }
+
+    /** A second one, for a command with two lists. */
+    ListValue otherList() {
+        return otherList;
+    }
+
+    /** The values of a command that works on several. */
+    Operands operands() {
+        return operands;
+    }
+
+    /** What commands on sets work with. */
+    Sets sets() {
+        return sets;
+    }
+
+    /** What commands on sorted sets work with. */
+    SortedSets sortedSets() {
+        return sortedSets;
+    }
+
     /**
      * Takes over the run in which a large argument arrived; null if it lies in the read buffer, or if there is less room in
      * front of it. The taker releases it.
@@ -262,6 +342,14 @@ public final class Invocation implements Arguments {
      */
     public @Nullable ValueRun takeRun(int argumentIndex, int headRoom) {
         return batch.takeRun(firstArgument + argumentIndex, headRoom);
+    }
+
+    /**
+     * The run in which a large argument arrived, which stays the command's: who keeps it for longer retains it. Null if it lies in the
+     * read buffer.
+     */
+    public @Nullable ValueRun shareRun(int argumentIndex) {
+        return batch.shareRun(firstArgument + argumentIndex);
     }
 
     /** Whether a large argument arrived in a run, for {@link #takeRun}. */
@@ -310,17 +398,21 @@ public final class Invocation implements Arguments {
 
     /** Whether the bytes are a float; {@link #doubleValue} then has it. */
     public boolean parseDouble(long address, int length) {
-        double value = Numbers.parseDouble(address, length);
+        double value = DoubleReader.parse(address, length);
         doubleValue = value;
         return !Double.isNaN(value);
     }
 
     /** Like {@link #requireLong} for a float. */
     public boolean requireDouble(int argumentIndex) {
+        return requireDouble(argumentIndex, NOT_A_FLOAT);
+    }
+
+    public boolean requireDouble(int argumentIndex, String error) {
         if (parseDouble(argumentAddress(argumentIndex), argumentLength(argumentIndex))) {
             return true;
         }
-        reply().error(NOT_A_FLOAT);
+        reply().error(error);
         return false;
     }
 

@@ -153,8 +153,7 @@ public final class KeyCommands {
             call.reply().integer(0);
             return;
         }
-        write(call, source, target);
-        session.delete(call.keyAt(0));
+        transfer(call, source, target);
         call.reply().integer(1);
     }
 
@@ -171,8 +170,7 @@ public final class KeyCommands {
         } else if (keepTarget && session.findForWriting(call.keyAt(1), call.otherItem())) {
             renamed = false;
         } else {
-            write(call, source, call.keyAt(1));
-            session.delete(call.keyAt(0));
+            transfer(call, source, call.keyAt(1));
         }
         if (keepTarget) {
             call.reply().integer(renamed ? 1 : 0);
@@ -213,9 +211,23 @@ public final class KeyCommands {
         return database >= 0 && database < count ? (int) database : -1;
     }
 
+    /** Gives an item, with its expiry time, to another key. */
+    private static void transfer(Invocation call, Item source, Key target) {
+        if (source.isTree()) {
+            call.session().moveTree(call.keyAt(0), source, target, call.otherItem(), source.expireAtMillis());
+        } else {
+            write(call, source, target);
+            call.session().delete(call.keyAt(0));
+        }
+    }
+
     /** Puts a copy of an item, with its expiry time, under another key; the item stays where it is meanwhile. */
     private static void write(Invocation call, Item source, Key target) {
         Item written = call.otherItem();
+        if (source.isTree()) {
+            call.session().copyTree(call.keyAt(0), source, target, written, source.expireAtMillis());
+            return;
+        }
         int length = source.valueLength();
         call.session().put(target, written, source.type(), source.encoding(), length, length,
                 source.expireAtMillis());

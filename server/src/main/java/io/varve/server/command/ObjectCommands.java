@@ -2,12 +2,10 @@ package io.varve.server.command;
 
 import java.util.concurrent.locks.LockSupport;
 
-import io.varve.memory.CacheStats;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.resp.Numbers;
-import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.LOADING;
@@ -15,12 +13,10 @@ import static io.varve.server.command.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.CommandFlag.READONLY;
 import static io.varve.server.command.CommandFlag.STALE;
 
-/** What lies behind a key: OBJECT, MEMORY, DEBUG. Immutable. */
+/** What lies behind a key: OBJECT, DEBUG. Immutable. */
 final class ObjectCommands {
     /** The longest string that Redis embeds in its object. */
     private static final int EMBEDDED_BYTES = 44;
-    private static final String[] OF_EACH_SHARD = {"nondeterministic_output", "request_policy:all_shards",
-            "response_policy:special"};
     private static final String NO_SUCH_KEY = "ERR no such key";
 
     private final ServerContext server;
@@ -31,7 +27,6 @@ final class ObjectCommands {
 
     void register(CommandTable.Builder table) {
         object(table);
-        memory(table);
         table.add(CommandSpec.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
                 .forDebugging().complexity("Depends on subcommand.").summary("For tests of the server.")
                 .subcommand(debug("sleep", 3, "Sleeps, and holds its event loop up.").handler(ObjectCommands::sleep))
@@ -82,35 +77,6 @@ final class ObjectCommands {
                 .categories("@keyspace").tips("nondeterministic_output").summary(summary);
     }
 
-    private void memory(CommandTable.Builder table) {
-        table.add(CommandSpec.named("memory").arity(-2).group("server").since("4.0.0")
-                .complexity("Depends on subcommand.").summary("Tells where memory goes.")
-                .subcommand(CommandSpec.named("usage").arity(-3).group("server").since("4.0.0").flags(READONLY).key(2)
-                        .access("RO")
-                        .complexity("O(N) where N is the number of samples.").summary("Bytes that a key takes.")
-                        .handler(ObjectCommands::usage))
-                .subcommand(report("stats", "Figures about memory.").tips(OF_EACH_SHARD).handler(this::stats))
-                .subcommand(report("doctor", "Says in words what is wrong with memory.").tips(OF_EACH_SHARD)
-                        .handler(call -> call.reply().verbatim("txt", "Sam, I detected no memory issue.\n")))
-                .subcommand(report("purge", "Asks the allocator for unused memory: maintenance gives it back anyway.")
-                        .tips("request_policy:all_shards", "response_policy:all_succeeded")
-                        .handler(call -> call.reply().ok()))
-                .subcommand(report("malloc-stats", "The allocator's own report.").tips(OF_EACH_SHARD)
-                        .handler(call -> call.reply().verbatim("txt", "offheap-segments: see INFO varve\n")))
-                .subcommand(HelpText.describe("server", "4.0.0")
-                        .handler(call -> HelpText.reply(call.reply(), "MEMORY", "DOCTOR",
-                                "    Return memory problems reports.", "MALLOC-STATS",
-                                "    Return internal statistics report from the memory allocator.", "PURGE",
-                                "    Attempt to purge dirty pages for reclamation by the allocator.", "STATS",
-                                "    Return information about the memory usage of the server.",
-                                "USAGE <key> [SAMPLES <count>]",
-                                "    Return memory in bytes used by <key> and its value."))));
-    }
-
-    private static CommandSpec.Builder report(String name, String summary) {
-        return CommandSpec.named(name).arity(2).group("server").since("4.0.0").summary(summary);
-    }
-
     // --- OBJECT
 
     /** Finds the key of argument 2 for OBJECT: counts, but leaves the access clock; replies nil if it is not there. */
@@ -136,10 +102,14 @@ final class ObjectCommands {
                             && Numbers.isLong(item.valueAddress(), item.valueLength())
                                     ? "int"
                                     : item.valueLength() <= EMBEDDED_BYTES ? "embstr" : "raw";
-            case HASH -> item.encoding() == Encodings.HASH_HASHTABLE ? "hashtable" : "listpack";
+            case HASH -> item.encoding() == Encodings.HASH_LISTPACK ? "listpack" : "hashtable";
             case LIST -> "quicklist";
-            case SET -> "hashtable";
-            case SORTED_SET -> "skiplist";
+            case SET -> switch (item.encoding()) {
+                case Encodings.SET_INTEGERS -> "intset";
+                case Encodings.SET_LISTPACK -> "listpack";
+                default -> "hashtable";
+            };
+            case SORTED_SET -> item.encoding() == Encodings.SORTED_SET_LISTPACK ? "listpack" : "skiplist";
             case STREAM -> "stream";
         };
     }
@@ -174,56 +144,6 @@ final class ObjectCommands {
         if (look(call)) {
             call.reply().integer(1);
         }
-    }
-
-    // --- MEMORY
-
-    private static void usage(Invocation call) {
-        for (int i = 3; i < call.argumentCount(); i += 2) {
-            if (!call.argumentIs(i, "SAMPLES") || i + 1 >= call.argumentCount()) {
-                call.syntaxError();
-                return;
-            }
-            if (!call.requireLong(i + 1)) {
-                return;
-            }
-            if (call.longValue() < 0) {
-                call.syntaxError();
-                return;
-            }
-        }
-        // MEMORY USAGE leaves no trace at all, unlike OBJECT.
-        if (call.session().peek(call.key(2), call.item())) {
-            call.reply().integer(call.session().memoryUsage(call.item()));
-        } else {
-            call.reply().nil();
-        }
-    }
-
-    private void stats(Invocation call) {
-        CacheStats stats = server.cache().stats();
-        ReplyWriter reply = call.reply();
-        long mark = reply.beginDeferred();
-        int pairs = 0;
-        long startup = stats.indexBytes() + stats.expiryBytes();
-        pairs += pair(reply, "peak.allocated", stats.usedBytes());
-        pairs += pair(reply, "total.allocated", stats.usedBytes());
-        pairs += pair(reply, "startup.allocated", startup);
-        pairs += pair(reply, "clients.normal", server.clientTotals().bufferBytes());
-        pairs += pair(reply, "overhead.total", stats.usedBytes() - stats.datasetBytes());
-        pairs += pair(reply, "keys.count", stats.items());
-        pairs += pair(reply, "keys.bytes-per-key", stats.items() == 0 ? 0 : stats.usedBytes() / stats.items());
-        pairs += pair(reply, "dataset.bytes", stats.datasetBytes());
-        pairs += pair(reply, "allocator.allocated", stats.liveBytes());
-        pairs += pair(reply, "allocator.active", stats.liveBytes() + stats.deadBytes());
-        pairs += pair(reply, "allocator.resident", stats.reservedBytes());
-        reply.endMap(mark, pairs);
-    }
-
-    private static int pair(ReplyWriter reply, String name, long value) {
-        reply.bulkAscii(name);
-        reply.integer(value);
-        return 1;
     }
 
     // --- DEBUG

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Locale;
 
 import io.varve.server.admin.LatencyMonitor;
+import io.varve.server.admin.LatencyReport;
 import io.varve.server.admin.SlowLog;
+import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.ReplyWriter;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +17,16 @@ import static io.varve.server.command.CommandFlag.LOADING;
 import static io.varve.server.command.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.CommandFlag.STALE;
 
-/** SLOWLOG and LATENCY. Immutable. */
+/** SLOWLOG, LATENCY and MONITOR. Immutable. */
 final class ObservationCommands {
     private static final String[] ALL_NODES = {"request_policy:all_nodes", "response_policy:all_succeeded"};
     private static final String[] OF_EACH_NODE = {"nondeterministic_output", "request_policy:all_nodes",
             "response_policy:special"};
     private static final long DEFAULT_ENTRIES = 10;
+    private static final long MILLIS_PER_SECOND = 1000;
+    private static final long NANOS_PER_MICRO = 1000;
+    private static final long LEAST_BOUND_NANOS = 1 << 10;
+    private static final long LAST_BOUND_NANOS = (1 << 30) - 1;
 
     private final ServerContext server;
 
@@ -29,6 +35,8 @@ final class ObservationCommands {
     }
 
     void register(CommandTable.Builder table) {
+        table.add(CommandSpec.named("monitor").arity(1).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+                .summary("Shows every command that is executed, as it is.").handler(ObservationCommands::monitor));
         table.add(CommandSpec.named("slowlog").arity(-2).group("server").since("2.2.12")
                 .complexity("Depends on subcommand.").summary("The commands that took long.")
                 .subcommand(slowlog("get", -2, "The latest slow commands.")
@@ -70,6 +78,16 @@ final class ObservationCommands {
                                 "    Return a cumulative distribution of commands' latencies in histogram format."))));
     }
 
+    private static void monitor(Invocation call) {
+        if (call.isInTransaction()) {
+            call.reply().error("ERR MONITOR isn't allowed for DENY BLOCKING client");
+        } else if (!call.client().isMonitor()) {
+            // As in Redis one that does already is not even answered.
+            call.client().subscriptions().monitor();
+            call.reply().ok();
+        }
+    }
+
     private static CommandSpec.Builder slowlog(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since("2.2.12").flags(ADMIN, LOADING, STALE)
                 .summary(summary);
@@ -83,7 +101,8 @@ final class ObservationCommands {
     private void slowGet(Invocation call) {
         long count = DEFAULT_ENTRIES;
         if (call.argumentCount() > 3) {
-            call.wrongArgumentCount();
+            call.reply().error("ERR unknown subcommand or wrong number of arguments for '" + call.argumentString(1)
+                    + "'. Try SLOWLOG HELP.");
             return;
         }
         if (call.argumentCount() == 3) {
@@ -188,8 +207,11 @@ final class ObservationCommands {
         return false;
     }
 
-    /** Counts up to powers of two of a microsecond. */
-    private static void distribution(ReplyWriter reply, Histogram latencies) {
+    /**
+     * Counts of all up to a power of two of a nanosecond, and of what the histogram does not tell from it, beginning with about a
+     * microsecond: those where there are more than up to the one before. Clients know these bounds from Redis.
+     */
+    static void distribution(ReplyWriter reply, Histogram latencies) {
         reply.map(2);
         reply.bulkAscii("calls");
         reply.integer(latencies.getTotalCount());
@@ -197,10 +219,14 @@ final class ObservationCommands {
         long mark = reply.beginDeferred();
         int pairs = 0;
         long below = 0;
-        for (long micros = 1; below < latencies.getTotalCount() && micros <= 1L << 20; micros <<= 1) {
-            long upTo = latencies.getCountBetweenValues(0, micros * 1000);
+        for (long bound = LEAST_BOUND_NANOS; below < latencies.getTotalCount(); bound <<= 1) {
+            // The last holds the longest latency that is told apart, and ends there.
+            long nanos = Math.min(bound, LAST_BOUND_NANOS);
+            long upTo = bound > LAST_BOUND_NANOS
+                    ? latencies.getTotalCount()
+                    : latencies.getCountBetweenValues(0, nanos);
             if (upTo > below) {
-                reply.integer(micros);
+                reply.integer(latencies.highestEquivalentValue(nanos) / NANOS_PER_MICRO);
                 reply.integer(upTo);
                 pairs++;
                 below = upTo;
@@ -210,23 +236,10 @@ final class ObservationCommands {
     }
 
     private void doctor(Invocation call) {
-        StringBuilder text = new StringBuilder();
-        if (server.config().latencyThresholdMillis() == 0) {
-            text.append("I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this Redis instance. You "
-                    + "may use \"CONFIG SET latency-monitor-threshold <milliseconds>.\" in order to enable it.\n");
-        } else {
-            List<LatencyMonitor.Event> events = server.latencies().events();
-            if (events.isEmpty()) {
-                text.append(
-                        "Dave, no latency spike was observed during the lifetime of this Redis instance, not in the "
-                                + "slightest bit. I honestly think you ought to sit down calmly.\n");
-            }
-            for (LatencyMonitor.Event event : events) {
-                text.append(event.name()).append(": ").append(event.history().size())
-                        .append(" latency spikes, worst all time event ").append(event.maxMillis()).append(" ms.\n");
-            }
-        }
-        call.reply().verbatim("txt", text.toString());
+        ServerConfig config = server.config();
+        call.reply().verbatim("txt", LatencyReport.diagnosis(server.latencies().events(),
+                config.latencyThresholdMillis(), config.slowlogMicros(), server.hiccups().longestMicros(),
+                call.now() / MILLIS_PER_SECOND));
     }
 
     private void graph(Invocation call) {
@@ -234,16 +247,8 @@ final class ObservationCommands {
         LatencyMonitor.Event event = event(name);
         if (event == null) {
             call.reply().error("ERR No samples available for event '" + name + "'");
-            return;
+        } else {
+            call.reply().verbatim("txt", LatencyReport.graph(event, call.now() / MILLIS_PER_SECOND));
         }
-        long high = event.history().stream().mapToLong(LatencyMonitor.Sample::millis).max().orElse(1);
-        StringBuilder text = new StringBuilder(name).append(" - high ").append(high).append(" ms (all time high ")
-                .append(event.maxMillis()).append(" ms)\n");
-        for (LatencyMonitor.Sample sample : event.history()) {
-            int bar = (int) Math.max(1, sample.millis() * 60 / Math.max(1, high));
-            text.append(String.format(Locale.ROOT, "%12d %6d ms %s%n", sample.unixSeconds(), sample.millis(),
-                    "#".repeat(bar)));
-        }
-        call.reply().verbatim("txt", text.toString());
     }
 }

@@ -1,6 +1,5 @@
 package io.varve.server.command;
 
-import java.util.List;
 import java.util.Locale;
 
 import io.varve.memory.ItemVisitor;
@@ -22,6 +21,10 @@ final class ScanCommands {
     private static final int SCAN_SLICE = 16;
     private static final int MAX_SLICES = 4096;
     private static final int MAX_SCAN_BYTES = 4 << 20;
+    /** A type's name is shorter. */
+    private static final int LONGEST_TYPE = 32;
+    /** What a client that waits for both tiers takes of the heap, bytes. */
+    private static final long WAITING_BYTES = 1 << 10;
 
     private ScanCommands() {}
 
@@ -41,21 +44,14 @@ final class ScanCommands {
         if (cursor == null || !cursor.readOptions(call, 2, true)) {
             return;
         }
-        String type = cursor.typeArgument() == 0
-                ? null
-                : call.argumentString(cursor.typeArgument()).toLowerCase(Locale.ROOT);
+        String type = type(call, cursor.typeArgument());
         TwoTierScan both = call.server().twoTierScan();
         if (both != null) {
-            int database = call.database();
-            TwoTierScan.Filter filter = new TwoTierScan.Filter(cursor.pattern(call), type);
-            FlashCommands.answerLater(call, () -> {
-                TwoTierScan.Page page = both.scan(database, cursor.position(), cursor.count(), filter);
-                return reply -> {
-                    long mark = reply.beginDeferred();
-                    page.keys().forEach(reply::bulk);
-                    reply.endScan(mark, page.cursor(), page.keys().size());
-                };
-            });
+            HeapLoan loan = new HeapLoan(call.server().argumentMemory());
+            TwoTierScan.Filter filter = filter(call, cursor.patternArgument(), type, loan);
+            if (filter != null) {
+                scanBoth(call, both, cursor, filter, loan);
+            }
             return;
         }
         ReplyWriter reply = call.reply();
@@ -71,6 +67,62 @@ final class ScanCommands {
         } while (at != 0 && slices > 0 && matches.visited < cursor.count()
                 && reply.pendingBytes() - before < MAX_SCAN_BYTES);
         reply.endScan(mark, at, matches.count);
+    }
+
+    /** The type that is asked for, in lower case; null for any. */
+    private static @Nullable String type(Invocation call, int argument) {
+        if (argument == 0) {
+            return null;
+        }
+        String name = call.argumentString(argument);
+        // There is none of so long a name, and who waits is not to keep it.
+        return name.length() > LONGEST_TYPE ? "" : name.toLowerCase(Locale.ROOT);
+    }
+
+    // --- over both tiers
+
+    /** What is asked for, charged to the loan; null after an error was replied. */
+    private static TwoTierScan.@Nullable Filter filter(Invocation call, int patternArgument, @Nullable String type,
+            HeapLoan loan) {
+        byte[] pattern = patternArgument == 0 ? null : call.argumentBytes(patternArgument);
+        // The pattern is on the heap and beside it.
+        if (!loan.take(WAITING_BYTES + (pattern == null ? 0 : 2L * pattern.length))) {
+            call.reply().error(Dispatcher.OUT_OF_MEMORY);
+            return null;
+        }
+        return new TwoTierScan.Filter(pattern, type);
+    }
+
+    private static void scanBoth(Invocation call, TwoTierScan both, ScanCursor cursor, TwoTierScan.Filter filter,
+            HeapLoan loan) {
+        int database = call.database();
+        LongKeys longKeys = new LongKeys(call.session(), database);
+        FlashCommands.answerLater(call, loan,
+                () -> both.scan(database, cursor.position(), cursor.count(), filter, loan), (page, reply) -> {
+                    long mark = reply.beginDeferred();
+                    long count = replyAll(page, longKeys, filter, reply);
+                    reply.endScan(mark, page.cursor(), count);
+                });
+    }
+
+    private static void keysOfBoth(Invocation call, TwoTierScan both, TwoTierScan.Filter filter, HeapLoan loan) {
+        int database = call.database();
+        LongKeys longKeys = new LongKeys(call.session(), database);
+        FlashCommands.answerLater(call, loan, () -> both.keys(database, filter, loan), (page, reply) -> {
+            long mark = reply.beginDeferred();
+            reply.endArray(mark, replyAll(page, longKeys, filter, reply));
+        });
+    }
+
+    /** Replies the keys of both tiers. @return how many there were */
+    private static long replyAll(TwoTierScan.Page page, LongKeys longKeys, TwoTierScan.Filter filter,
+            ReplyWriter reply) {
+        page.keys().forEach(reply::bulk);
+        long count = page.keys().size();
+        for (ScanPart part : page.longOnes()) {
+            count += longKeys.reply(part, filter, Integer.MAX_VALUE, reply);
+        }
+        return count;
     }
 
     /** Replies the keys that SCAN comes by and that its options ask for. Confined to one command. */
@@ -104,19 +156,11 @@ final class ScanCommands {
         boolean all = GlobPattern.matchesAll(pattern, patternLength);
         TwoTierScan both = call.server().twoTierScan();
         if (both != null) {
-            int database = call.database();
-            TwoTierScan.Filter filter = new TwoTierScan.Filter(all ? null : call.argumentBytes(1), null);
-            FlashCommands.answerLater(call, () -> {
-                List<byte[]> found = both.keys(database, filter);
-                return reply -> {
-                    if (found == null) {
-                        reply.error(Dispatcher.OUT_OF_MEMORY);
-                        return;
-                    }
-                    reply.array(found.size());
-                    found.forEach(reply::bulk);
-                };
-            });
+            HeapLoan loan = new HeapLoan(call.server().argumentMemory());
+            TwoTierScan.Filter filter = filter(call, all ? 0 : 1, null, loan);
+            if (filter != null) {
+                keysOfBoth(call, both, filter, loan);
+            }
             return;
         }
         ReplyWriter reply = call.reply();
@@ -139,20 +183,26 @@ final class ScanCommands {
         TwoTierScan both = call.server().twoTierScan();
         if (both != null) {
             int database = call.database();
-            FlashCommands.answerLater(call, () -> {
-                byte[] found = both.random(database);
-                return reply -> {
-                    if (found == null) {
-                        reply.nil();
-                    } else {
-                        reply.bulk(found);
-                    }
-                };
-            });
+            LongKeys longKeys = new LongKeys(call.session(), database);
+            FlashCommands.answerLater(call, new HeapLoan(call.server().argumentMemory()), () -> both.random(database),
+                    (page, reply) -> replyRandom(page, longKeys, reply));
             return;
         }
         ReplyWriter reply = call.reply();
         if (!call.session().random(call.database(), item -> reply.bulk(item.keyAddress(), item.keyLength()))) {
+            reply.nil();
+        }
+    }
+
+    private static void replyRandom(TwoTierScan.Page page, LongKeys longKeys, ReplyWriter reply) {
+        for (ScanPart part : page.longOnes()) {
+            if (longKeys.reply(part, TwoTierScan.Filter.NONE, 1, reply) > 0) {
+                return;
+            }
+        }
+        if (!page.keys().isEmpty()) {
+            reply.bulk(page.keys().getFirst());
+        } else if (page.longOnes().isEmpty() || !longKeys.replyAny(reply)) {
             reply.nil();
         }
     }

@@ -88,9 +88,9 @@ final class ScanCursor {
         return (int) Math.min(count, Integer.MAX_VALUE);
     }
 
-    /** A copy of the pattern; null if every key matches. */
-    byte @org.jspecify.annotations.Nullable [] pattern(Invocation call) {
-        return patternArgument == 0 ? null : call.argumentBytes(patternArgument);
+    /** The argument with the pattern; 0 if every key matches. */
+    int patternArgument() {
+        return patternArgument;
     }
 
     boolean matches(Invocation call, long address, int length) {

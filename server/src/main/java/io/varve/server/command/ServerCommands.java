@@ -7,6 +7,7 @@ import java.util.Locale;
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.admin.InfoReport;
+import io.varve.server.resp.ArgumentMemory;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
@@ -22,6 +23,8 @@ import static io.varve.server.command.CommandFlag.WRITE;
 /** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, what belongs to persistence and replicas. Immutable. */
 final class ServerCommands {
     private static final int MAX_INFO_ARGUMENTS = 256;
+    /** What a client that waits takes of the heap, bytes. */
+    private static final long WAITING_BYTES = 1 << 10;
 
     private final ServerContext server;
     private final Cache cache;
@@ -244,8 +247,19 @@ final class ServerCommands {
         } else if (replicas <= 0 || call.isInTransaction()) {
             call.reply().integer(0);
         } else {
-            call.suspend(timeoutMillis, reply -> reply.integer(0));
+            wait(call, timeoutMillis);
         }
+    }
+
+    private static void wait(Invocation call, long timeoutMillis) {
+        ArgumentMemory memory = call.server().argumentMemory();
+        if (!memory.take(WAITING_BYTES)) {
+            call.reply().error(Dispatcher.OUT_OF_MEMORY);
+            return;
+        }
+        Suspension wait = call.suspend(timeoutMillis, reply -> reply.integer(0));
+        wait.letOthersEndIt();
+        wait.whenOver(() -> memory.give(WAITING_BYTES));
     }
 
     private static void functionFlush(Invocation call) {

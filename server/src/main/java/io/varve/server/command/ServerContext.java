@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -11,6 +12,8 @@ import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.item.Ticker;
+import io.varve.server.acl.AccessControl;
+import io.varve.server.acl.Denial;
 import io.varve.server.admin.ClientTotals;
 import io.varve.server.admin.ErrorCounts;
 import io.varve.server.admin.HiccupMeter;
@@ -20,7 +23,13 @@ import io.varve.server.admin.LatencyMonitor;
 import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
+import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.blocking.Waiter;
+import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.pubsub.Channels;
+import io.varve.server.pubsub.Scope;
+import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
@@ -30,18 +39,25 @@ import org.jspecify.annotations.Nullable;
  * itself; the configuration is replaced as a whole.
  */
 public final class ServerContext implements InfoSource {
+    /** Messages that are not delivered yet may take one part of so many. */
+    private static final int MESSAGES_PART_OF_HEAP = 8;
+    /** And what monitors are told, one part of so many. */
+    private static final int LINES_PART_OF_HEAP = 16;
+
     private final Cache cache;
     private final @Nullable FlashTier flash;
     private final @Nullable TwoTierScan twoTierScan;
     private final Ticker ticker;
     private final Clients clients = new Clients();
     private final WatchedKeys watchedKeys;
+    private final BlockedKeys blockedKeys;
     private final SlowLog slowLog = new SlowLog();
     private final LatencyMonitor latencies = new LatencyMonitor();
     private final HiccupMeter hiccups;
     private final ErrorCounts errors = new ErrorCounts();
     private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
     private final ArgumentMemory argumentMemory;
+    private final Channels channels;
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
     private final long startedMillis;
@@ -55,6 +71,9 @@ public final class ServerContext implements InfoSource {
     private volatile long lastSaveSeconds;
     private volatile CommandTable commands = CommandTable.builder().build();
     private volatile List<String> commandNames = List.of();
+    private volatile AccessControl access;
+    private final AccessGuard accessGuard = new AccessGuard(this);
+    private final List<ConfigListener> configListeners = new CopyOnWriteArrayList<>();
     private final InfoReport report;
 
     /**
@@ -69,11 +88,16 @@ public final class ServerContext implements InfoSource {
             Consumer<String> shutdown) {
         this.cache = cache;
         watchedKeys = new WatchedKeys(cache, flash != null);
+        blockedKeys = new BlockedKeys(cache, flash != null);
         this.flash = flash;
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
-        argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash);
+        argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash + ArgumentMemory.heapPartBytes(MESSAGES_PART_OF_HEAP)
+                + ArgumentMemory.heapPartBytes(LINES_PART_OF_HEAP));
+        channels = new Channels(argumentMemory, ArgumentMemory.ofHeapPart(MESSAGES_PART_OF_HEAP),
+                ArgumentMemory.ofHeapPart(LINES_PART_OF_HEAP));
         twoTierScan = flash == null ? null : new TwoTierScan(cache, flash);
         this.config = config;
+        access = AccessControl.open(new TableNames(commands), GlobPattern::matches, ServerConfig.defaults());
         this.hiccups = new HiccupMeter(new TimeSlice(config.number("io-thread-slice-us")));
         this.ticker = ticker;
         this.shutdown = shutdown;
@@ -111,6 +135,11 @@ public final class ServerContext implements InfoSource {
         return argumentMemory;
     }
 
+    /** Who listens to what. */
+    Channels channels() {
+        return channels;
+    }
+
     CrossProtocolGuard crossProtocolGuard() {
         return crossProtocolGuard;
     }
@@ -119,6 +148,7 @@ public final class ServerContext implements InfoSource {
         return clients;
     }
 
+    @Override
     public SlowLog slowLog() {
         return slowLog;
     }
@@ -158,6 +188,7 @@ public final class ServerContext implements InfoSource {
     void resetStats() {
         counterEpoch.incrementAndGet();
         errors.reset();
+        access.log().resetCounts();
         clients.resetCounts();
         cache.resetStats();
     }
@@ -167,14 +198,36 @@ public final class ServerContext implements InfoSource {
         return config;
     }
 
-    /** Takes a changed configuration over, and hands the cache its part. */
-    synchronized void config(ServerConfig changed) {
+    /** All users. */
+    public AccessControl access() {
+        return access;
+    }
+
+    AccessGuard accessGuard() {
+        return accessGuard;
+    }
+
+    /** Tells of changed settings from now on. */
+    public void onConfig(ConfigListener listener) {
+        configListeners.add(listener);
+    }
+
+    /**
+     * Takes a changed configuration over, and hands the cache and who else has asked their parts.
+     *
+     * @param named the settings that were named, be they changed or not
+     * @throws ConfigException if one of them cannot be; nothing is changed then
+     */
+    synchronized void config(ServerConfig changed, Set<String> named) {
+        List<Runnable> changes = configListeners.stream().map(listener -> listener.prepare(changed, named)).toList();
         // What "auto" came to when the cache was opened stays.
         CacheConfig opened = cache.config();
         CacheConfig cacheConfig = changed.cacheConfig().withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
                 .withTicker(opened.ticker()).withShards(opened.shards())
                 .withSegmentSizeBytes(opened.segmentSizeBytes()).withHeads(opened.heads());
         cache.reconfigure(cacheConfig);
+        changes.forEach(Runnable::run);
+        access.reconfigure(config, changed);
         if (!changed.text("loglevel").equals(config.text("loglevel"))) {
             LogLevel.apply(changed.text("loglevel"));
         }
@@ -237,13 +290,41 @@ public final class ServerContext implements InfoSource {
     /** A fresh client for a connection that was admitted. */
     public Client connect(Connection connection, String address, String localAddress) {
         Client client = new Client(clients.nextId(), connection, address, localAddress, ticker.wallMillis(),
-                new Watch(watchedKeys, argumentMemory));
-        client.authenticated(config.password().isEmpty());
+                new Watch(watchedKeys, argumentMemory), new Subscriptions(channels, connection::mailCame),
+                access.defaultAccount());
         clients.add(client);
         return client;
     }
 
+    /** A client's connection has ended. On its event loop. */
+    public void disconnect(Client client) {
+        clients.remove(client);
+        stopWaiting(client, false);
+        client.endTransaction();
+        client.subscriptions().end();
+    }
+
+    /** The keys that clients wait for. */
+    BlockedKeys blockedKeys() {
+        return blockedKeys;
+    }
+
+    /**
+     * If the client waits for keys it does so no more. On its event loop.
+     *
+     * @param nothingLeft see {@link BlockedKeys#leave}
+     */
+    void stopWaiting(Client client, boolean nothingLeft) {
+        Waiter waiter = client.waiter();
+        if (waiter != null) {
+            client.waiter(null);
+            blockedKeys.leave(waiter, nothingLeft);
+            argumentMemory.give(waiter.heapBytes());
+        }
+    }
+
     /** INFO, which samples rates and peaks. */
+    @Override
     public InfoReport report() {
         return report;
     }
@@ -253,9 +334,15 @@ public final class ServerContext implements InfoSource {
         return commands;
     }
 
-    /** Told once the table is complete. */
+    /**
+     * Told once the table is complete.
+     *
+     * @throws ConfigException if the configuration's users cannot be
+     */
     void commands(CommandTable complete) {
         commands = complete;
+        access = AccessControl.open(new TableNames(complete), GlobPattern::matches, config);
+        config = config.withoutUsers();
         commandNames = complete.all().stream().map(CommandSpec::fullName).toList();
     }
 
@@ -272,17 +359,43 @@ public final class ServerContext implements InfoSource {
     @Override
     public ClientTotals clientTotals() {
         int waiting = 0;
+        int limited = 0;
         long bufferBytes = 0;
         long largestInput = 0;
         long largestOutput = 0;
         for (Client client : clients.unordered()) {
             Connection connection = client.connection();
-            waiting += client.waiting() ? 1 : 0;
-            bufferBytes += connection.incomingCapacityBytes() + connection.outgoingBytes();
+            Suspension suspension = client.suspension();
+            if (suspension != null && suspension.noticed()) {
+                waiting++;
+                limited += suspension.timeoutMillis() > 0 ? 1 : 0;
+            }
+            long outgoing = client.outgoingBytes();
+            bufferBytes += connection.incomingCapacityBytes() + outgoing;
             largestInput = Math.max(largestInput, connection.incomingBytes());
-            largestOutput = Math.max(largestOutput, connection.outgoingBytes());
+            largestOutput = Math.max(largestOutput, outgoing);
         }
-        return new ClientTotals(waiting, bufferBytes, largestInput, largestOutput);
+        return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput);
+    }
+
+    @Override
+    public int channelCount() {
+        return channels.count(Scope.CHANNEL);
+    }
+
+    @Override
+    public int patternCount() {
+        return channels.count(Scope.PATTERN);
+    }
+
+    @Override
+    public int shardChannelCount() {
+        return channels.count(Scope.SHARD_CHANNEL);
+    }
+
+    @Override
+    public long undeliveredMessageBytes() {
+        return channels.undeliveredBytes();
     }
 
     @Override
@@ -293,6 +406,11 @@ public final class ServerContext implements InfoSource {
     @Override
     public long connectionsRejected() {
         return clients.rejected();
+    }
+
+    @Override
+    public long accessDenied(Denial reason) {
+        return access.log().denied(reason);
     }
 
     @Override

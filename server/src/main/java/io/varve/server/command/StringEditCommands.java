@@ -57,7 +57,7 @@ final class StringEditCommands {
     }
 
     /** Head room for a string that grows: twice its size, so that a row of appends copies each byte twice at most. */
-    private static int grownCapacity(Invocation call, int length) {
+    static int grownCapacity(Invocation call, int length) {
         return (int) Math.min(2L * length, Math.max(length, maxBytes(call)));
     }
 

@@ -1,5 +1,6 @@
 package io.varve.server.command;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import io.varve.server.resp.ReplyWriter;
@@ -14,24 +15,67 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Suspension {
     private final long timeoutMillis;
-    private final Consumer<ReplyWriter> atTimeout;
+    private final BooleanSupplier atTimeout;
     private final boolean replies;
+    private final boolean noticed;
+    private volatile boolean endable;
     private @Nullable Consumer<ReplyWriter> answer;
     private @Nullable Runnable wakeUp;
+    /** The event loop's own. */
+    private @Nullable Runnable whenOver;
 
     Suspension(long timeoutMillis, Consumer<ReplyWriter> atTimeout) {
-        this(timeoutMillis, atTimeout, true);
+        this.timeoutMillis = timeoutMillis;
+        this.atTimeout = () -> answer(atTimeout);
+        replies = true;
+        noticed = true;
     }
 
-    private Suspension(long timeoutMillis, Consumer<ReplyWriter> atTimeout, boolean replies) {
+    private Suspension(long timeoutMillis, @Nullable BooleanSupplier atTimeout, boolean noticed) {
         this.timeoutMillis = timeoutMillis;
-        this.atTimeout = atTimeout;
-        this.replies = replies;
+        this.atTimeout = atTimeout == null ? () -> answer(_ -> {}) : atTimeout;
+        this.noticed = noticed;
+        replies = false;
     }
 
     /** One whose end is no reply: the command that waits has not run yet. */
     static Suspension silent() {
-        return new Suspension(0, _ -> {}, false);
+        return new Suspension(0, () -> false, true);
+    }
+
+    /** The same, and the command runs when the time is over, whatever it waited for. */
+    static Suspension silent(long timeoutMillis) {
+        return new Suspension(timeoutMillis, null, true);
+    }
+
+    /** The same for so short a time that nobody is told that the client waits. */
+    static Suspension unnoticed() {
+        return new Suspension(0, () -> false, false);
+    }
+
+    /**
+     * One whose end is no reply: the command has run, without an effect, and runs {@link #again}.
+     *
+     * @param timeoutMillis how long to wait at most; 0: for ever
+     * @param atTimeout     done then: it may see to it that the command runs again, and tells whether it did
+     */
+    static Suspension toRunAgain(long timeoutMillis, BooleanSupplier atTimeout) {
+        return new Suspension(timeoutMillis, atTimeout, true);
+    }
+
+    /** Whether CLIENT LIST and INFO tell that the client waits. */
+    public boolean noticed() {
+        return noticed;
+    }
+
+    /** Other clients may end it (CLIENT UNBLOCK). */
+    void letOthersEndIt() {
+        endable = true;
+    }
+
+    /** Whether other clients may end it. */
+    boolean isEndable() {
+        return endable;
     }
 
     /** Whether its answer is the command's reply. */
@@ -44,12 +88,16 @@ public final class Suspension {
         return timeoutMillis;
     }
 
-    /** Ends the waiting with what writes the reply, on the client's event loop. Without effect after the first time. */
-    public void answer(Consumer<ReplyWriter> writer) {
+    /**
+     * Ends the waiting with what writes the reply, on the client's event loop. Without effect after the first time.
+     *
+     * @return whether this was the first
+     */
+    public boolean answer(Consumer<ReplyWriter> writer) {
         Runnable wake;
         synchronized (this) {
             if (answer != null) {
-                return;
+                return false;
             }
             answer = writer;
             wake = wakeUp;
@@ -57,11 +105,22 @@ public final class Suspension {
         if (wake != null) {
             wake.run();
         }
+        return true;
     }
 
-    /** Ends the waiting with the reply for the end of the time. */
+    /** Ends the waiting of a command that is to run now, or once more. */
+    void again() {
+        answer(_ -> {});
+    }
+
+    /** The time is over. */
     public void timeOut() {
-        answer(atTimeout);
+        endAsAtTimeout();
+    }
+
+    /** Ends the waiting as if the time were over. @return whether that ended it */
+    boolean endAsAtTimeout() {
+        return atTimeout.getAsBoolean();
     }
 
     /**
@@ -75,6 +134,20 @@ public final class Suspension {
         }
         if (answered) {
             wake.run();
+        }
+    }
+
+    /** Has something done, on the client's event loop, once the answer is written or the connection has ended. */
+    void whenOver(Runnable action) {
+        whenOver = action;
+    }
+
+    /** The answer is written, or nobody waits for it any more. On the client's event loop; without effect the second time. */
+    public void over() {
+        Runnable action = whenOver;
+        whenOver = null;
+        if (action != null) {
+            action.run();
         }
     }
 

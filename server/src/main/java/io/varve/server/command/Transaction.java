@@ -32,13 +32,16 @@ final class Transaction {
     private long at;
     private long end;
     private long charged;
+    private long argumentBytes;
     private int database;
     private boolean failed;
     private boolean writes;
     private boolean denyOom;
     private boolean namesNoKey;
+    private boolean publishes;
     private boolean repeatable = true;
     private int flushes;
+    private int told;
     private long neededBytes;
 
     /**
@@ -98,6 +101,25 @@ final class Transaction {
         return namesNoKey;
     }
 
+    /** What its commands take, bytes: their arguments, and what stands around them on the heap. */
+    long heldBytes() {
+        return charged + argumentBytes;
+    }
+
+    /** The commands in front of this one have run, and monitors know: it may be run again. */
+    int told() {
+        return told;
+    }
+
+    void told(int commands) {
+        told = Math.max(told, commands);
+    }
+
+    /** Whether a command leaves messages for others. */
+    boolean publishes() {
+        return publishes;
+    }
+
     /** What all of them may write, bytes. */
     long neededBytes() {
         return neededBytes;
@@ -120,6 +142,7 @@ final class Transaction {
         int queued = batch.commandCount();
         batch.beginRequest(count);
         for (int i = first; i < first + count; i++) {
+            argumentBytes += from.length(i);
             ValueRun run = from.takeRun(i, 0);
             if (run != null) {
                 batch.runArgument(run);
@@ -140,7 +163,8 @@ final class Transaction {
         denyOom |= spec.isDenyOom();
         repeatable &= isRepeatable(spec);
         flushes += flushes(spec);
-        namesNoKey |= batch.keyCount(queued) == 0 && !spec.categories().contains("@connection");
+        publishes |= spec.publishes();
+        namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys();
         return true;
     }
 
@@ -199,5 +223,6 @@ final class Transaction {
         end = 0;
         memory.give(charged);
         charged = 0;
+        argumentBytes = 0;
     }
 }

@@ -1,11 +1,7 @@
 package io.varve.server.command;
 
-import java.nio.charset.StandardCharsets;
-
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.memory.offheap.Memory;
-import io.varve.server.command.WatchedKeys.WatchedKey;
 
 import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -81,9 +77,7 @@ final class TransactionCommands {
         for (int i = 0; i < call.keyCount(); i++) {
             Key key = call.keyAt(i);
             boolean exists = call.session().peek(key, item);
-            String name = new String(Memory.toArray(key.address(), key.length()), StandardCharsets.ISO_8859_1);
-            if (!client.watch().add(new WatchedKey(key.database(), name), key.shard(), exists,
-                    exists ? item.expireAtMillis() : Item.NEVER)) {
+            if (!client.watch().add(key, exists, exists ? item.expireAtMillis() : Item.NEVER)) {
                 call.reply().error(Dispatcher.OUT_OF_MEMORY);
                 return;
             }

@@ -40,14 +40,16 @@ final class TransactionRunner {
     private final Ticker ticker;
     private final LoopCounters counters;
     private final CommandTimes times;
+    private final MonitorFeed monitors;
     private final Invocation inner;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
     private final ArrayDeque<ValueRun> spareBlocks = new ArrayDeque<>();
     private final ShardSet shards;
 
     TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters,
-            CommandTimes times) {
+            CommandTimes times, MonitorFeed monitors) {
         this.times = times;
+        this.monitors = monitors;
         this.server = server;
         this.session = session;
         this.below = below;
@@ -124,8 +126,9 @@ final class TransactionRunner {
             }
             long mark = reply.mark();
             try {
-                runLocked(exec, queued, attempt == Dispatcher.MAX_ATTEMPTS);
-                client.endTransaction();
+                if (runLocked(exec, queued, attempt == Dispatcher.MAX_ATTEMPTS)) {
+                    client.endTransaction();
+                }
                 return;
             } catch (CacheFullException full) {
                 // Nothing has been changed, and without the locks more room can be made.
@@ -135,7 +138,8 @@ final class TransactionRunner {
         }
     }
 
-    private void runLocked(Invocation exec, Transaction queued, boolean isLast) {
+    /** @return false if it is to run again later */
+    private boolean runLocked(Invocation exec, Transaction queued, boolean isLast) {
         Client client = exec.client();
         Batch batch = queued.batch();
         if (batch.keyTotal() > 1 && server.config().touchAhead()) {
@@ -147,13 +151,31 @@ final class TransactionRunner {
         gatherShards(queued, client.watch());
         session.lock(shards);
         try {
+            if (queued.namesNoKey()
+                    ? exec.runsBehindAllWaiters()
+                    : exec.runsBehindWaiters(batch, 0, batch.keyTotal())) {
+                return false;
+            }
             if (client.watch().isBroken(session.now())) {
                 exec.reply().nilArray();
             } else {
-                runCommands(exec, queued, isLast);
+                runAsOne(exec, queued, isLast);
             }
+            return true;
         } finally {
             session.unlock(shards);
+        }
+    }
+
+    /** Who waits for keys sees what all commands have changed as one. */
+    private void runAsOne(Invocation exec, Transaction queued, boolean isLast) {
+        boolean waitedFor = server.blockedKeys().beginCause();
+        try {
+            runCommands(exec, queued, isLast);
+        } finally {
+            if (waitedFor) {
+                server.blockedKeys().endCause();
+            }
         }
     }
 
@@ -190,7 +212,7 @@ final class TransactionRunner {
             boolean mayRunAgain = !changed && !isLast && Dispatcher.mayRunAgain(cache, batch, i, spec);
             NoBufferException none;
             try {
-                none = runAndCount(exec, batch, i, spec, mayRunAgain);
+                none = runAndCount(exec, queued, i, spec, mayRunAgain);
             } catch (CacheFullException full) {
                 client.database(database);
                 throw full;
@@ -213,14 +235,31 @@ final class TransactionRunner {
     }
 
     /** @return what there was no buffer for; null if all has been replied */
-    private @Nullable NoBufferException runAndCount(Invocation exec, Batch batch, int command, CommandSpec spec,
+    private @Nullable NoBufferException runAndCount(Invocation exec, Transaction queued, int command, CommandSpec spec,
             boolean mayRunAgain) {
+        Batch batch = queued.batch();
         ReplyWriter reply = exec.reply();
         long errors = reply.errors();
+        rebind(exec.client(), batch, command);
+        String refusal = exec.client().user().isUnrestricted()
+                ? null
+                : server.accessGuard().refusalInTransaction(exec.client(), batch, command, spec);
+        String toTell = refusal == null && monitors.isAny() && command >= queued.told()
+                ? monitors.describe(batch, command, spec)
+                : null;
         long begun = ticker.nanoTime();
-        NoBufferException none = runCommand(exec.client(), reply, batch, command, spec, mayRunAgain);
+        NoBufferException none = null;
+        if (refusal == null) {
+            none = runCommand(exec.client(), reply, batch, command, spec, mayRunAgain);
+        } else {
+            reply.error(refusal);
+        }
         boolean failed = reply.errors() != errors;
         times.ranWithin(batch, command, ticker.nanoTime() - begun, failed, exec.client(), session.now());
+        queued.told(command + 1);
+        if (toTell != null) {
+            monitors.tell(toTell, exec.client());
+        }
         if (failed) {
             server.errors().add(reply.lastError());
             exec.errorsToldOf(reply.errors() - errors);
@@ -230,7 +269,6 @@ final class TransactionRunner {
 
     private @Nullable NoBufferException runCommand(Client client, ReplyWriter reply, Batch batch, int command,
             CommandSpec spec, boolean mayRunAgain) {
-        rebind(client, batch, command);
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
         try {

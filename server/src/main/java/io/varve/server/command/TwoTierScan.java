@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Flash keeps its keys in the order in which memory is walked over, so a cursor means the same place in both. A step looks at a
  * part of that order in memory, then on flash, then in memory again: what moves from one to the other meanwhile is met in at least
  * one of them. So what is there during a whole walk is met at least once, as Redis promises, and perhaps twice.
+ *
+ * <p>Keys are gathered on the heap, a part at a time that is small enough. Those that are too long for that are in memory, and it is
+ * only said in which parts ({@link LongKeys}).
  */
 final class TwoTierScan {
     /** Keys that are gathered at once are not many more, whatever COUNT says. */
@@ -30,13 +33,12 @@ final class TwoTierScan {
     /** Parts of the order that one call looks at. */
     private static final int MOST_STEPS = 64;
     private static final int KEYS_COUNT = 1000;
+    /** What is gathered at once, and what a call of SCAN answers, bytes, if it is more than one key. */
+    private static final long MOST_PAGE_BYTES = 1L << 20;
     /** What KEYS gathers at the most, bytes. */
-    private static final long MOST_KEYS_BYTES = 16L << 20;
+    private static final long MOST_KEYS_BYTES = 24L << 20;
     /** How often a key is looked for that is somewhere. */
     private static final int RANDOM_TRIES = 20;
-    /** What a key takes beside its bytes while it is gathered. */
-    private static final int KEY_OVERHEAD_BYTES = 64;
-    private static final int POSITION_BITS = 40;
 
     private final Cache cache;
     private final FlashTier tier;
@@ -52,6 +54,9 @@ final class TwoTierScan {
 
     /** Which keys are wanted. Immutable; its pattern is a copy. */
     static final class Filter {
+        /** All of them. */
+        static final Filter NONE = new Filter(null, null);
+
         private final @Nullable ByteBuffer pattern;
         private final @Nullable String type;
 
@@ -61,92 +66,99 @@ final class TwoTierScan {
             this.type = type;
         }
 
-        private boolean wants(long address, int length, int typeCode) {
+        boolean wants(long address, int length, int typeCode) {
             return (type == null || ItemType.ofCode(typeCode).redisName().equals(type)) && (pattern == null
                     || GlobPattern.matches(MemorySegment.ofBuffer(pattern).address(), pattern.remaining(), address,
                             length));
         }
     }
 
-    /** What a call of SCAN answers. Immutable. */
-    record Page(long cursor, List<byte[]> keys) {}
+    /**
+     * What was found. Immutable.
+     *
+     * @param cursor   where a scan goes on; 0 at the end
+     * @param keys     those that are not too long for the heap
+     * @param longOnes parts of the order in which there are such as are
+     */
+    record Page(long cursor, List<byte[]> keys, List<ScanPart> longOnes) {}
 
-    /** Keys of a part of the order, each once. */
-    private static final class Gathered {
-        private final Map<ByteBuffer, Named> once = new LinkedHashMap<>();
-
-        void add(byte[] name, int type) {
-            once.put(ByteBuffer.wrap(name), new Named(name, type));
-        }
-    }
-
-    /** A key, and the code of its item's type. Immutable. */
-    private static final class Named {
-        private final byte[] name;
-        private final int type;
-
-        Named(byte[] name, int type) {
-            this.name = name;
-            this.type = type;
-        }
-    }
-
-    /** As SCAN: some keys, from a cursor on. */
-    Page scan(int database, long cursor, int asked, Filter filter) {
+    /** As SCAN: some keys, from a cursor on; null if the heap has no room for them. */
+    @Nullable
+    Page scan(int database, long cursor, int asked, Filter filter, HeapLoan loan) {
         int count = Math.min(asked, MOST_COUNT);
         session.now(cache.config().ticker().wallMillis());
         List<byte[]> wanted = new ArrayList<>();
+        List<ScanPart> longOnes = new ArrayList<>();
         long at = cursor;
+        long bytes = 0;
         long visited = 0;
         int steps = 0;
         do {
-            Gathered gathered = new Gathered();
-            at = step(database, at, count, gathered);
-            visited += gathered.once.size();
-            for (Named found : gathered.once.values()) {
-                if (filter.wants(inNative(found.name), found.name.length, found.type)) {
-                    wanted.add(found.name);
+            GatheredKeys gathered = gather(database, at, count, loan);
+            if (gathered.isRefused()) {
+                return null;
+            }
+            visited += gathered.size();
+            for (GatheredKeys.Named found : gathered.all()) {
+                long more = GatheredKeys.heapBytes(found.name());
+                if (filter.wants(inNative(found.name()), found.name().length, found.type())) {
+                    wanted.add(found.name());
+                    bytes += more;
+                } else {
+                    loan.give(more);
                 }
             }
+            if (gathered.hasLongOnes()) {
+                longOnes.add(gathered.part());
+                bytes += MOST_PAGE_BYTES;
+            }
+            at = gathered.part().next();
             steps++;
-        } while (at != 0 && visited < count && steps < MOST_STEPS);
-        return new Page(at, wanted);
+        } while (at != 0 && visited < count && steps < MOST_STEPS && bytes < MOST_PAGE_BYTES);
+        return new Page(at, wanted, longOnes);
     }
 
     /** As KEYS: all of them; null if they are too many. */
     @Nullable
-    List<byte[]> keys(int database, Filter filter) {
-        List<byte[]> all = new ArrayList<>();
+    Page keys(int database, Filter filter, HeapLoan loan) {
+        // What has moved from one part of the order's look to the next is met twice.
+        Map<ByteBuffer, byte[]> once = new LinkedHashMap<>();
+        List<ScanPart> longOnes = new ArrayList<>();
         long bytes = 0;
         long cursor = 0;
         do {
-            Page page = scan(database, cursor, KEYS_COUNT, filter);
+            Page page = scan(database, cursor, KEYS_COUNT, filter, loan);
+            if (page == null) {
+                return null;
+            }
             for (byte[] name : page.keys()) {
-                bytes += name.length + KEY_OVERHEAD_BYTES;
+                long more = GatheredKeys.heapBytes(name);
+                if (once.putIfAbsent(ByteBuffer.wrap(name), name) == null) {
+                    bytes += more;
+                } else {
+                    loan.give(more);
+                }
             }
             if (bytes > MOST_KEYS_BYTES) {
                 return null;
             }
-            all.addAll(page.keys());
+            longOnes.addAll(page.longOnes());
             cursor = page.cursor();
         } while (cursor != 0);
-        // What has moved from one part of the order's look to the next is met twice.
-        Map<ByteBuffer, byte[]> once = new LinkedHashMap<>();
-        all.forEach(name -> once.put(ByteBuffer.wrap(name), name));
-        return List.copyOf(once.values());
+        return new Page(0, List.copyOf(once.values()), longOnes);
     }
 
-    /** As RANDOMKEY; null if there is none. */
-    byte @Nullable [] random(int database) {
+    /** As RANDOMKEY: one key or none, and perhaps where there is a long one, which is to be preferred. */
+    Page random(int database) {
         for (int tries = 0; tries < RANDOM_TRIES; tries++) {
             session.now(cache.config().ticker().wallMillis());
             long inMemory = cache.size(database);
             long all = cache.size(database, tier::count);
             if (all == 0) {
-                return null;
+                break;
             }
             boolean memoryFirst = ThreadLocalRandom.current().nextLong(all) < inMemory;
-            byte[] found = memoryFirst ? randomInMemory(database) : randomBelow(database);
+            Page found = memoryFirst ? randomInMemory(database) : randomBelow(database);
             if (found == null) {
                 found = memoryFirst ? randomBelow(database) : randomInMemory(database);
             }
@@ -155,93 +167,87 @@ final class TwoTierScan {
             }
             // It is on its way from one to the other, or past its time.
         }
-        return null;
+        return new Page(0, List.of(), List.of());
     }
 
-    private byte @Nullable [] randomInMemory(int database) {
-        byte[][] found = {null};
-        boolean any = session.random(database,
-                item -> found[0] = Memory.toArray(item.keyAddress(), item.keyLength()));
-        return any ? found[0] : null;
-    }
-
-    private byte @Nullable [] randomBelow(int database) {
-        byte[][] found = {null};
-        boolean any = tier.showAny(session.epoch(database), (name, _) -> found[0] = name);
-        return any ? found[0] : null;
-    }
-
-    /**
-     * Gathers the keys of a part of the order.
-     *
-     * @return the cursor behind it; 0 at the end
-     */
-    private long step(int database, long cursor, int count, Gathered gathered) {
-        int shards = cache.shardCount();
-        int shardBits = Integer.numberOfTrailingZeros(shards);
-        int shard = (int) (cursor & shards - 1);
-        long from = Long.reverse(cursor >>> shardBits);
-        long end = endOf(from, count);
-        tier.beginLook();
-        try {
-            gatherMemory(database, cursor, shard, from, end, gathered);
-            gatherFlash(database, shard, from, end, gathered);
-            gatherMemory(database, cursor, shard, from, end, gathered);
-        } finally {
-            tier.endLook();
+    private @Nullable Page randomInMemory(int database) {
+        List<byte[]> found = new ArrayList<>(1);
+        List<ScanPart> foundLong = new ArrayList<>(1);
+        boolean any = session.random(database, item -> {
+            if (LongKeys.isLong(item.keyLength())) {
+                session.bind(key, database, item.keyAddress(), item.keyLength());
+                foundLong.add(ScanPart.around(key, cache.shardCount()));
+            } else {
+                found.add(Memory.toArray(item.keyAddress(), item.keyLength()));
+            }
+        });
+        if (!any) {
+            return null;
         }
-        if (end != 0) {
-            return Long.reverse(end) << shardBits | shard;
-        }
-        return shard + 1 < shards ? shard + 1 : 0;
+        // A long one may have gone when it is to be replied.
+        Page below = foundLong.isEmpty() ? null : randomBelow(database);
+        return new Page(0, below == null ? found : below.keys(), foundLong);
     }
 
-    /** Behind as large a part as is likely to hold so many keys, of all databases; 0 for the rest of the shard. */
-    private long endOf(long from, int count) {
+    private @Nullable Page randomBelow(int database) {
+        List<byte[]> found = new ArrayList<>(1);
+        boolean any = tier.showAny(session.epoch(database), (name, _) -> found.add(name));
+        return any ? new Page(0, found, List.of()) : null;
+    }
+
+    /** Gathers the keys of a part of the order, which is divided until they are not too many. */
+    private GatheredKeys gather(int database, long cursor, int count, HeapLoan loan) {
+        for (int bits = bitsFor(count);; bits++) {
+            GatheredKeys gathered = new GatheredKeys(ScanPart.at(cursor, bits, cache.shardCount()), loan,
+                    bits < ScanPart.MOST_BITS ? MOST_PAGE_BYTES : Long.MAX_VALUE);
+            tier.beginLook();
+            try {
+                gatherMemory(database, gathered);
+                gatherFlash(database, gathered);
+                gatherMemory(database, gathered);
+            } finally {
+                tier.endLook();
+            }
+            if (!gathered.areTooMany()) {
+                return gathered;
+            }
+            gathered.giveBack();
+        }
+    }
+
+    /** Of the number of parts of a shard that are likely to hold so many keys each, of all databases. */
+    private int bitsFor(int count) {
         long items = tier.count();
         for (int i = 0; i < cache.databaseCount(); i++) {
             items += cache.size(i);
         }
         long parts = Long.highestOneBit(Math.max(1, items / cache.shardCount() / count));
-        if (parts == 1) {
-            return 0;
+        return Math.min(ScanPart.MOST_BITS, Long.numberOfTrailingZeros(parts));
+    }
+
+    private void gatherMemory(int database, GatheredKeys gathered) {
+        if (gathered.hasEnded()) {
+            return;
         }
-        long width = 1L << Long.SIZE - Math.min(POSITION_BITS, Long.numberOfTrailingZeros(parts));
-        return (from & -width) + width;
+        gathered.part().visitMemory(session, database, key, gathered::hasEnded, item -> {
+            if (LongKeys.isLong(item.keyLength())) {
+                gathered.addLong(key.hash(), item.keyLength());
+            } else if (!gathered.hasEnded()) {
+                gathered.add(Memory.toArray(item.keyAddress(), item.keyLength()), item.type().code());
+            }
+        });
     }
 
-    private void gatherMemory(int database, long cursor, int shard, long from, long end, Gathered gathered) {
-        int shards = cache.shardCount();
-        int shardBits = Integer.numberOfTrailingZeros(shards);
-        long at = cursor;
-        do {
-            at = session.scan(database, at, 1, item -> {
-                session.bind(key, database, item.keyAddress(), item.keyLength());
-                if (key.shard() == shard && isBetween(ItemKey.position(ItemKey.place(key.hash())), from, end)) {
-                    gathered.add(Memory.toArray(item.keyAddress(), item.keyLength()), item.type().code());
-                }
-            });
-        } while (at != 0 && (at & shards - 1) == shard
-                && (end == 0 || Long.compareUnsigned(Long.reverse(at >>> shardBits), end) < 0));
-    }
-
-    private static boolean isBetween(long position, long from, long end) {
-        // Positions are coarser than cursors may be.
-        return Long.compareUnsigned(position, from >>> Long.SIZE - POSITION_BITS << Long.SIZE - POSITION_BITS) >= 0
-                && (end == 0 || Long.compareUnsigned(position, end) < 0);
-    }
-
-    private void gatherFlash(int database, int shard, long from, long end, Gathered gathered) {
+    private void gatherFlash(int database, GatheredKeys gathered) {
+        ScanPart part = gathered.part();
         int shards = cache.shardCount();
         long epoch = session.epoch(database);
         int perShard = Math.max(1, ItemKey.GROUPS / shards);
-        int first = (int) ((long) shard * ItemKey.GROUPS / shards);
-        for (int group = first; group < first + perShard; group++) {
-            tier.show(epoch, group, from, end, (name, type) -> {
+        int first = (int) ((long) part.shard() * ItemKey.GROUPS / shards);
+        for (int group = first; group < first + perShard && !gathered.hasEnded(); group++) {
+            tier.show(epoch, group, part.from(), part.end(), (name, type) -> {
                 session.bind(key, database, inNative(name), name.length);
-                if (key.shard() == shard) {
-                    gathered.add(name, type);
-                }
+                return key.shard() != part.shard() || gathered.add(name, type);
             });
         }
     }

@@ -5,7 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.Item;
-import io.varve.server.command.WatchedKeys.WatchedKey;
+import io.varve.memory.item.Key;
+import io.varve.server.keys.NamedKey;
 import io.varve.server.resp.ArgumentMemory;
 
 /**
@@ -13,7 +14,7 @@ import io.varve.server.resp.ArgumentMemory;
  * changes by any thread.
  */
 final class Watch {
-    /** What a key takes on the heap, here and where it is looked for, beside its bytes, which are there twice. */
+    /** What a key takes on the heap, here and where it is looked for, beside its bytes. */
     private static final int KEY_OVERHEAD_BYTES = 512;
 
     /**
@@ -31,7 +32,7 @@ final class Watch {
      * a round that nobody asks any more.
      */
     static final class Round {
-        private final Map<WatchedKey, Seen> seen = new ConcurrentHashMap<>();
+        private final Map<NamedKey, Seen> seen = new ConcurrentHashMap<>();
         private volatile boolean broken;
 
         /** A watched key has been changed. */
@@ -40,7 +41,7 @@ final class Watch {
         }
 
         /** A watched key has gone if it was there; if it has come since, that has been told. */
-        void vanished(WatchedKey key) {
+        void vanished(NamedKey key) {
             Seen before = seen.get(key);
             if (before != null && before.existed()) {
                 broken = true;
@@ -64,18 +65,21 @@ final class Watch {
      *
      * @return false if the heap has no room for it: the next transaction is not to run
      */
-    boolean add(WatchedKey key, int shard, boolean existed, long expireAtMillis) {
-        if (round.seen.containsKey(key)) {
-            return true;
-        }
-        long bytes = KEY_OVERHEAD_BYTES + 2L * key.name().length();
-        if (!memory.take(bytes)) {
+    boolean add(Key key, boolean existed, long expireAtMillis) {
+        // Before it is copied: a key may have half a gigabyte.
+        long bytes = KEY_OVERHEAD_BYTES + NamedKey.heapBytes(key.length());
+        if (!memory.takePiece(bytes)) {
             round.changed();
             return false;
         }
+        NamedKey name = NamedKey.of(key.database(), key.address(), key.length());
+        if (round.seen.containsKey(name)) {
+            memory.give(bytes);
+            return true;
+        }
         charged += bytes;
-        round.seen.put(key, new Seen(shard, existed, expireAtMillis));
-        all.add(key, round);
+        round.seen.put(name, new Seen(key.shard(), existed, expireAtMillis));
+        all.add(name, round);
         return true;
     }
 

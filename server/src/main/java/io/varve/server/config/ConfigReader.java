@@ -2,12 +2,15 @@ package io.varve.server.config;
 
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigReader {
     private static final int MAX_INCLUDE_DEPTH = 16;
+    /** Settings whose value may be several words. */
+    private static final Set<String> MANY_WORDS = Set.of("latency-tracking-info-percentiles", "tls-protocols");
 
     private ServerConfig config = ServerConfig.defaults();
     private final List<String> seenLimits = new ArrayList<>();
@@ -81,7 +86,9 @@ public final class ConfigReader {
             List<String> words = split(line);
             String where = path + ":" + number;
             if (words == null) {
-                throw new ConfigException(where + ": unbalanced quotes: " + line);
+                String name = line.split("\\s", 2)[0];
+                throw new ConfigException(where + ": unbalanced quotes: "
+                        + (mayHoldSecret(name) ? name + " (hidden)" : line));
             }
             if (!words.isEmpty()) {
                 directive(words.getFirst(), words.subList(1, words.size()), where, depth);
@@ -103,6 +110,14 @@ public final class ConfigReader {
             file(Path.of(values.getFirst()), depth + 1);
             return;
         }
+        if (name.equalsIgnoreCase("user")) {
+            user(values, where);
+            return;
+        }
+        if (name.equalsIgnoreCase("rename-command")) {
+            rename(values, where);
+            return;
+        }
         Setting setting = Settings.find(name);
         if (setting == null) {
             throw new ConfigException(named(where, name) + String.join(" ", values)
@@ -111,14 +126,15 @@ public final class ConfigReader {
         boolean many = switch (setting.kind()) {
             case SAVE, BUFFER_LIMITS -> true;
             case TEXT -> setting.name().equals("bind") || setting.inert()
-                    || setting.name().equals("latency-tracking-info-percentiles");
+                    || MANY_WORDS.contains(setting.name());
             default -> false;
         };
         if (values.isEmpty()) {
             throw new ConfigException(named(where, name).strip() + ": needs a value: " + setting.allowed());
         }
         if (values.size() > 1 && !many) {
-            throw new ConfigException(named(where, name) + String.join(" ", values) + ": takes one value: "
+            throw new ConfigException(named(where, name)
+                    + (setting.isSecret() ? "(hidden)" : String.join(" ", values)) + ": takes one value: "
                     + setting.allowed());
         }
         String value = String.join(" ", values);
@@ -133,13 +149,41 @@ public final class ConfigReader {
         config = config.with(setting.name(), value);
     }
 
+    private void user(List<String> values, String where) {
+        if (values.isEmpty()) {
+            throw new ConfigException(named(where, "user").strip() + ": needs a name and rules");
+        }
+        List<String> bytes = values.stream()
+                .map(text -> new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1)).toList();
+        UserLine line = new UserLine(where, bytes.getFirst(), bytes.subList(1, bytes.size()));
+        if (config.users().stream().anyMatch(known -> known.name().equals(line.name()))) {
+            throw new ConfigException(named(where, "user") + values.getFirst() + ": is defined twice");
+        }
+        config = config.with(config.directives().withUser(line));
+    }
+
+    private void rename(List<String> values, String where) {
+        if (values.size() != 2) {
+            throw new ConfigException(named(where, "rename-command") + String.join(" ", values)
+                    + ": takes a command and its new name, which is \"\" for none");
+        }
+        config = config.with(config.directives().withRename(values.get(0).toLowerCase(Locale.ROOT),
+                values.get(1)));
+    }
+
+    /** Whether a line with this first word may hold a password, which is shown to nobody. */
+    private static boolean mayHoldSecret(String name) {
+        Setting setting = Settings.find(name);
+        return name.equalsIgnoreCase("user") || setting != null && setting.isSecret();
+    }
+
     /** How a message begins: {@code --port } for an option, {@code FILE:3: port } for a line. */
     private static String named(String where, String name) {
         return where.equals("--" + name) ? where + " " : where + ": " + name + " ";
     }
 
     /** Splits a line at blanks; quotes as in the inline protocol. Null if they are unbalanced. */
-    static @Nullable List<String> split(String line) {
+    public static @Nullable List<String> split(String line) {
         List<String> words = new ArrayList<>();
         int i = 0;
         int length = line.length();

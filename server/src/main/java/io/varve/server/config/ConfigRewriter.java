@@ -1,16 +1,12 @@
 package io.varve.server.config;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -34,13 +30,12 @@ public final class ConfigRewriter {
     /**
      * Writes the settings to the file they were read from: the new file takes the old one's place at once and whole.
      *
+     * @param users the lines of the users, each in words whose chars are bytes; they take the place of those in the file
      * @throws IOException     if it cannot be written; the old file is then as it was
      * @throws ConfigException if the old file cannot be read
      */
-    public static void rewrite(ServerConfig config) throws IOException {
-        // A link stays one: what it points to is replaced.
-        Path named = Objects.requireNonNull(config.file());
-        Path file = Files.exists(named) ? named.toRealPath() : named;
+    public static void rewrite(ServerConfig config, List<List<String>> users) throws IOException {
+        Path file = Objects.requireNonNull(config.file());
         List<String> old;
         ServerConfig said;
         try {
@@ -50,7 +45,8 @@ public final class ConfigRewriter {
             old = List.of();
             said = ServerConfig.defaults();
         }
-        replace(file, String.join("\n", merge(old, said, config)) + "\n");
+        List<String> lines = withUsers(merge(old, said, config), userLines(users));
+        FileReplacement.replace(file, (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     /** The lines of the new file. */
@@ -77,6 +73,45 @@ public final class ConfigRewriter {
             }
         }
         return lines;
+    }
+
+    private static List<String> userLines(List<List<String>> users) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (List<String> words : users) {
+            List<String> texts = new ArrayList<>();
+            for (String word : words) {
+                byte[] bytes = word.getBytes(StandardCharsets.ISO_8859_1);
+                String text = new String(bytes, StandardCharsets.UTF_8);
+                if (!Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
+                    throw new IOException("The user " + words.get(1)
+                            + " has bytes that are not UTF-8, which this file cannot hold: an aclfile can");
+                }
+                texts.add(quoted(text));
+            }
+            lines.add(String.join(" ", texts));
+        }
+        return lines;
+    }
+
+    /** Where the first user stood, or at the end. */
+    private static List<String> withUsers(List<String> lines, List<String> users) {
+        List<String> result = new ArrayList<>();
+        boolean written = false;
+        for (String line : lines) {
+            if (!line.strip().toLowerCase(Locale.ROOT).matches("user\\s.*")) {
+                result.add(line);
+            } else if (!written) {
+                result.addAll(users);
+                written = true;
+            }
+        }
+        if (!written && !users.isEmpty()) {
+            if (!result.contains(HEAD)) {
+                result.add(HEAD);
+            }
+            result.addAll(users);
+        }
+        return result;
     }
 
     private static @Nullable Setting settingOf(String line) {
@@ -127,24 +162,5 @@ public final class ConfigRewriter {
             }
         }
         return text.append('"').toString();
-    }
-
-    private static void replace(Path file, String text) throws IOException {
-        Path fresh = Files.createTempFile(Objects.requireNonNull(file.getParent()), file.getFileName() + ".", ".new");
-        try {
-            if (Files.exists(file) && Files.getFileStore(file).supportsFileAttributeView("posix")) {
-                Files.setPosixFilePermissions(fresh, Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
-            }
-            try (FileChannel channel = FileChannel.open(fresh, StandardOpenOption.WRITE)) {
-                ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
-                while (bytes.hasRemaining()) {
-                    channel.write(bytes);
-                }
-                channel.force(true);
-            }
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } finally {
-            Files.deleteIfExists(fresh);
-        }
     }
 }

@@ -9,6 +9,8 @@ import java.util.Locale;
  */
 public final class OutputBufferLimits {
     private static final List<String> CLASSES = List.of("normal", "slave", "pubsub");
+    private static final int NORMAL = 0;
+    private static final int PUBSUB = 2;
 
     /** Hard bytes, soft bytes and soft seconds of each class. */
     private final long[][] limits;
@@ -39,18 +41,26 @@ public final class OutputBufferLimits {
         return new OutputBufferLimits(limits);
     }
 
-    /** The bytes at which a normal client is closed, or 0. */
-    public long normalHardBytes() {
-        return limits[0][0];
+    /**
+     * The bytes at which a client is closed, or 0.
+     *
+     * @param listening whether it has subscribed to anything
+     */
+    public long hardBytes(boolean listening) {
+        return of(listening)[0];
     }
 
-    /** The bytes at which a normal client is closed once it has held them for {@link #normalSoftSeconds}, or 0. */
-    public long normalSoftBytes() {
-        return limits[0][1];
+    /** The bytes at which a client is closed once it has held them for {@link #softSeconds}, or 0. */
+    public long softBytes(boolean listening) {
+        return of(listening)[1];
     }
 
-    public long normalSoftSeconds() {
-        return limits[0][2];
+    public long softSeconds(boolean listening) {
+        return of(listening)[2];
+    }
+
+    private long[] of(boolean listening) {
+        return limits[listening ? PUBSUB : NORMAL];
     }
 
     @Override

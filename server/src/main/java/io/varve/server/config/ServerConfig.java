@@ -2,6 +2,7 @@ package io.varve.server.config;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class ServerConfig {
     private final Map<String, String> values;
     private final @Nullable Path file;
+    private final Directives directives;
     private final long maxMemoryBytes;
     private final String password;
     private final long slowlogMicros;
@@ -32,11 +34,18 @@ public final class ServerConfig {
     private final long queryBufferLimitBytes;
     private final long hashMaxListpackEntries;
     private final long hashMaxListpackValueBytes;
+    private final long setMaxIntsetEntries;
+    private final long setMaxListpackEntries;
+    private final long setMaxListpackValueBytes;
+    private final long hllSparseMaxBytes;
+    private final long zsetMaxListpackEntries;
+    private final long zsetMaxListpackValueBytes;
     private final OutputBufferLimits outputBufferLimits;
 
-    private ServerConfig(Map<String, String> values, @Nullable Path file) {
+    private ServerConfig(Map<String, String> values, @Nullable Path file, Directives directives) {
         this.values = values;
         this.file = file;
+        this.directives = directives;
         long configured = number("maxmemory");
         maxMemoryBytes = configured == 0 ? MachineMemory.totalBytes() / 2 : configured;
         password = text("requirepass");
@@ -48,6 +57,12 @@ public final class ServerConfig {
         queryBufferLimitBytes = number("client-query-buffer-limit");
         hashMaxListpackEntries = number("hash-max-listpack-entries");
         hashMaxListpackValueBytes = number("hash-max-listpack-value");
+        setMaxIntsetEntries = number("set-max-intset-entries");
+        setMaxListpackEntries = number("set-max-listpack-entries");
+        setMaxListpackValueBytes = number("set-max-listpack-value");
+        hllSparseMaxBytes = number("hll-sparse-max-bytes");
+        zsetMaxListpackEntries = number("zset-max-listpack-entries");
+        zsetMaxListpackValueBytes = number("zset-max-listpack-value");
         String limits = text("client-output-buffer-limit");
         outputBufferLimits = OutputBufferLimits.parse(limits, limits);
     }
@@ -56,7 +71,7 @@ public final class ServerConfig {
     public static ServerConfig defaults() {
         Map<String, String> values = new LinkedHashMap<>();
         Settings.all().values().forEach(setting -> values.put(setting.name(), setting.defaultValue()));
-        return new ServerConfig(values, null);
+        return new ServerConfig(values, null, Directives.NONE);
     }
 
     /**
@@ -73,7 +88,8 @@ public final class ServerConfig {
         try {
             normal = setting.normalize(value);
         } catch (ConfigException bad) {
-            throw new ConfigException(setting.name() + " " + value + ": allowed is " + setting.allowed());
+            throw new ConfigException(setting.name() + " " + (setting.isSecret() ? "(hidden)" : value) + ": allowed is "
+                    + setting.allowed());
         }
         return withNormal(setting, normal);
     }
@@ -82,12 +98,41 @@ public final class ServerConfig {
     public ServerConfig withNormal(Setting setting, String normal) {
         Map<String, String> changed = new LinkedHashMap<>(values);
         changed.put(setting.name(), normal);
-        return new ServerConfig(changed, file);
+        return new ServerConfig(changed, file, directives);
     }
 
     /** The same settings, which CONFIG REWRITE writes to this file. */
     ServerConfig withFile(Path path) {
-        return new ServerConfig(values, path);
+        return new ServerConfig(values, path, directives);
+    }
+
+    ServerConfig with(Directives changed) {
+        return new ServerConfig(values, file, changed);
+    }
+
+    Directives directives() {
+        return directives;
+    }
+
+    /** The users that lines of the configuration name. */
+    public List<UserLine> users() {
+        return directives.users();
+    }
+
+    /** The same once its users are known: no password of theirs is kept. */
+    public ServerConfig withoutUsers() {
+        return with(directives.withoutUsers());
+    }
+
+    /** From commands' names to their other ones, which are empty if a command has none any more. */
+    public Map<String, String> renames() {
+        return directives.renames();
+    }
+
+    /** Where the users are; null if they are in the configuration. */
+    public @Nullable Path aclFile() {
+        String name = text("aclfile");
+        return name.isEmpty() ? null : Path.of(text("dir")).resolve(name);
     }
 
     /** The file that the settings were read from, absolute; null if there was none. */
@@ -190,6 +235,36 @@ public final class ServerConfig {
     /** A hash with a longer field or value tells of a hashtable: {@code hash-max-listpack-value}. */
     public long hashMaxListpackValueBytes() {
         return hashMaxListpackValueBytes;
+    }
+
+    /** A set of more integers tells of a hashtable: {@code set-max-intset-entries}. */
+    public long setMaxIntsetEntries() {
+        return setMaxIntsetEntries;
+    }
+
+    /** A set with more members, not all of them integers, tells of a hashtable: {@code set-max-listpack-entries}. */
+    public long setMaxListpackEntries() {
+        return setMaxListpackEntries;
+    }
+
+    /** A set with a longer member tells of a hashtable: {@code set-max-listpack-value}. */
+    public long setMaxListpackValueBytes() {
+        return setMaxListpackValueBytes;
+    }
+
+    /** A longer HyperLogLog becomes dense: {@code hll-sparse-max-bytes}. */
+    public long hllSparseMaxBytes() {
+        return hllSparseMaxBytes;
+    }
+
+    /** A sorted set with more members tells of a skiplist: {@code zset-max-listpack-entries}. */
+    public long zsetMaxListpackEntries() {
+        return zsetMaxListpackEntries;
+    }
+
+    /** A sorted set with a longer member tells of a skiplist: {@code zset-max-listpack-value}. */
+    public long zsetMaxListpackValueBytes() {
+        return zsetMaxListpackValueBytes;
     }
 
     public OutputBufferLimits outputBufferLimits() {

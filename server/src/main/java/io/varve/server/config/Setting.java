@@ -2,6 +2,7 @@ package io.varve.server.config;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,14 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         SAVE,
         /** Class, hard limit, soft limit, seconds; several times. */
         BUFFER_LIMITS
+    }
+
+    private static final Set<String> SECRETS = Set.of("requirepass", "masterauth", "masteruser", "tls-key-file-pass",
+            "tls-client-key-file-pass");
+
+    /** Whether its value is a password, which no message may repeat. */
+    public boolean isSecret() {
+        return SECRETS.contains(name);
     }
 
     /** Brings a value into the form CONFIG GET shows. @throws ConfigException if it is not allowed, saying what is */

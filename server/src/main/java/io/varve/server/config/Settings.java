@@ -24,6 +24,8 @@ public final class Settings {
 
     static {
         network();
+        access();
+        tls();
         memory();
         ours();
         flash();
@@ -63,6 +65,29 @@ public final class Settings {
         text("dir", System.getProperty("user.dir", "."), CHANGEABLE);
     }
 
+    /** Who may do what. */
+    private static void access() {
+        text("aclfile", "", FIXED);
+        integer("acllog-max-len", "128", 0, MAX, CHANGEABLE);
+        choice("acl-pubsub-default", "resetchannels", CHANGEABLE, List.of("resetchannels", "allchannels"));
+    }
+
+    private static void tls() {
+        integer("tls-port", "0", 0, 65535, FIXED);
+        for (String name : List.of("tls-cert-file", "tls-key-file", "tls-key-file-pass", "tls-ca-cert-file",
+                "tls-ca-cert-dir")) {
+            text(name, "", CHANGEABLE);
+        }
+        choice("tls-auth-clients", "yes", CHANGEABLE, List.of("yes", "no", "optional"));
+        text("tls-protocols", "", CHANGEABLE);
+        text("tls-ciphers", "", CHANGEABLE);
+        text("tls-ciphersuites", "", CHANGEABLE);
+        bool("tls-prefer-server-ciphers", "no", CHANGEABLE);
+        bool("tls-session-caching", "yes", CHANGEABLE);
+        integer("tls-session-cache-size", "20480", 0, Integer.MAX_VALUE, CHANGEABLE);
+        integer("tls-session-cache-timeout", "300", 0, Integer.MAX_VALUE, CHANGEABLE);
+    }
+
     private static void memory() {
         memory("maxmemory", "0", 0, MAX, CHANGEABLE);
         choice("maxmemory-policy", "noeviction", CHANGEABLE,
@@ -72,6 +97,12 @@ public final class Settings {
         integer("maxmemory-samples", "5", 1, 64, CHANGEABLE);
         aliased("hash-max-listpack-entries", "hash-max-ziplist-entries", Kind.INTEGER, "512", MAX);
         aliased("hash-max-listpack-value", "hash-max-ziplist-value", Kind.MEMORY, "64", MAX);
+        integer("set-max-intset-entries", "512", 0, MAX, CHANGEABLE);
+        integer("set-max-listpack-entries", "128", 0, MAX, CHANGEABLE);
+        integer("set-max-listpack-value", "64", 0, MAX, CHANGEABLE);
+        memory("hll-sparse-max-bytes", "3000", 0, MAX, CHANGEABLE);
+        aliased("zset-max-listpack-entries", "zset-max-ziplist-entries", Kind.INTEGER, "128", MAX);
+        aliased("zset-max-listpack-value", "zset-max-ziplist-value", Kind.MEMORY, "64", MAX);
     }
 
     private static void ours() {
@@ -113,6 +144,8 @@ public final class Settings {
         text("latency-tracking-info-percentiles", "50 99 99.9", CHANGEABLE);
         choice("loglevel", "notice", CHANGEABLE, List.of("debug", "verbose", "notice", "warning", "nothing"));
         integer("hz", "10", 1, 500, CHANGEABLE);
+        integer("metrics-port", "0", 0, 65535, FIXED);
+        text("metrics-bind", "127.0.0.1", FIXED);
     }
 
     /** What files and clients carry and what means nothing here (yet): accepted, checked, shown. */
@@ -124,47 +157,48 @@ public final class Settings {
                 "set-proc-title", "aof-timestamp-enabled", "cluster-allow-reads-when-down",
                 "cluster-allow-pubsubshard-when-down", "crash-log-enabled", "crash-memcheck-enabled",
                 "use-exit-on-panic", "disable-thp", "replica-announced", "tls-cluster", "tls-replication",
-                "tls-prefer-server-ciphers", "rdb-del-sync-files", "replica-ignore-disk-write-errors",
+                "rdb-del-sync-files", "replica-ignore-disk-write-errors",
                 "cluster-allow-replica-migration", "aof-disable-auto-gc", "io-threads-do-reads");
         inertBools("yes", "activerehashing", "appendfsync-no-rewrite", "rdbcompression", "rdbchecksum",
                 "stop-writes-on-bgsave-error", "aof-load-truncated", "aof-use-rdb-preamble",
                 "aof-rewrite-incremental-fsync", "rdb-save-incremental-fsync", "dynamic-hz", "jemalloc-bg-thread",
                 "replica-serve-stale-data", "replica-read-only", "repl-diskless-sync", "replica-ignore-maxmemory",
-                "cluster-require-full-coverage", "tls-session-caching");
+                "cluster-require-full-coverage");
         inertTexts("", "dbfilename", "dump.rdb", "appendfilename", "appendonly.aof", "appenddirname", "appendonlydir",
                 "unixsocket", "", "unixsocketperm", "0", "logfile", "", "pidfile", "", "syslog-ident", "redis",
                 "syslog-facility", "local0", "masterauth", "", "masteruser", "", "replicaof", "",
                 "notify-keyspace-events",
-                "", "proc-title-template", "{title} {listen-addr} {server-mode}", "locale-collate", "", "aclfile", "",
-                "tls-cert-file", "", "tls-key-file", "", "tls-key-file-pass", "", "tls-ca-cert-file", "",
-                "tls-ca-cert-dir", "", "tls-dh-params-file", "", "tls-protocols", "", "tls-ciphers", "",
-                "tls-ciphersuites", "", "supervised", "no", "server_cpulist", "", "bio_cpulist", "",
+                "", "proc-title-template", "{title} {listen-addr} {server-mode}", "locale-collate", "",
+                "tls-dh-params-file", "", "supervised", "no", "server_cpulist", "", "bio_cpulist", "",
                 "aof_rewrite_cpulist", "", "bgsave_cpulist", "", "replica-announce-ip", "", "bind-source-addr", "",
                 "cluster-config-file", "nodes.conf", "cluster-announce-ip", "", "cluster-announce-hostname", "",
-                "acl-pubsub-default", "resetchannels", "ignore-warnings", "", "oom-score-adj-values", "0 200 800",
-                "socket-mark-id", "0", "tls-auth-clients", "yes", "enable-protected-configs", "no",
+                "ignore-warnings", "", "oom-score-adj-values", "0 200 800",
+                "socket-mark-id", "0", "enable-protected-configs", "no",
                 "enable-module-command", "no", "tls-client-cert-file", "",
-                "tls-client-key-file", "", "shutdown-timeout", "10", "shutdown-on-sigterm", "default",
+                "tls-client-key-file", "", "tls-client-key-file-pass", "", "shutdown-timeout", "10",
+                "shutdown-on-sigterm", "default",
                 "shutdown-on-sigint", "default", "sanitize-dump-payload", "no", "propagation-error-behavior", "ignore",
                 "repl-diskless-load", "disabled", "oom-score-adj", "no");
         add(new Setting("appendfsync", Kind.CHOICE, "everysec", 0, 0, List.of("always", "everysec", "no"), CHANGEABLE,
                 true, null));
-        inertNumbers("tls-port", 0, "lfu-log-factor", 10, "lfu-decay-time", 1, "active-expire-effort", 1,
-                "maxmemory-eviction-tenacity", 10, "maxmemory-clients", 0, "list-max-listpack-size", -2,
-                "list-compress-depth", 0, "set-max-intset-entries", 512, "set-max-listpack-entries", 128,
-                "set-max-listpack-value", 64, "zset-max-listpack-entries", 128, "zset-max-listpack-value", 64,
-                "hll-sparse-max-bytes", 3000, "stream-node-max-bytes", 4096, "stream-node-max-entries", 100,
+        add(new Setting("list-max-listpack-size", Kind.INTEGER, "-2", Integer.MIN_VALUE, Integer.MAX_VALUE, List.of(),
+                CHANGEABLE, true, "list-max-ziplist-size"));
+        add(new Setting("list-compress-depth", Kind.INTEGER, "0", 0, Integer.MAX_VALUE, List.of(), CHANGEABLE, true,
+                null));
+        inertNumbers("lfu-log-factor", 10, "lfu-decay-time", 1, "active-expire-effort", 1,
+                "maxmemory-eviction-tenacity", 10, "maxmemory-clients", 0, "stream-node-max-bytes", 4096,
+                "stream-node-max-entries", 100,
                 "tracking-table-max-keys", 1_000_000, "auto-aof-rewrite-percentage", 100, "auto-aof-rewrite-min-size",
                 67_108_864, "repl-backlog-size", 1_048_576, "repl-backlog-ttl", 3600, "repl-timeout", 60,
                 "repl-ping-replica-period", 10, "repl-diskless-sync-delay", 5, "repl-diskless-sync-max-replicas", 0,
                 "replica-priority", 100, "min-replicas-to-write", 0, "min-replicas-max-lag", 10, "busy-reply-threshold",
                 5000, "lua-time-limit", 5000, "active-defrag-threshold-lower", 10, "active-defrag-threshold-upper", 100,
                 "active-defrag-ignore-bytes", 104_857_600, "active-defrag-cycle-min", 1, "active-defrag-cycle-max", 25,
-                "active-defrag-max-scan-fields", 1000, "acllog-max-len", 128, "cluster-node-timeout", 15_000,
+                "active-defrag-max-scan-fields", 1000, "cluster-node-timeout", 15_000,
                 "cluster-migration-barrier", 1, "cluster-replica-validity-factor", 10, "cluster-port", 0,
                 "cluster-announce-port", 0, "cluster-announce-bus-port", 0, "cluster-announce-tls-port", 0,
                 "cluster-link-sendbuf-limit", 0, "replica-announce-port", 0, "max-new-connections-per-cycle", 10,
-                "tls-session-cache-size", 20480, "tls-session-cache-timeout", 300, "watchdog-period", 0,
+                "watchdog-period", 0,
                 "key-load-delay", 0, "slowlog-max-arg-len", 128);
     }
 

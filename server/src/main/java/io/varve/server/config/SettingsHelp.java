@@ -23,6 +23,9 @@ public final class SettingsHelp {
             }
         }
         out.println();
+        out.println(
+                "Beside settings: include FILE; user NAME RULE... (as ACL SETUSER has them); rename-command NAME NEW");
+        out.println();
         out.println("Taken for the sake of files and clients, without effect here:");
         out.println();
         StringBuilder line = new StringBuilder(" ");
@@ -41,7 +44,11 @@ public final class SettingsHelp {
     }
 
     private static String line(Setting setting) {
-        String meaning = setting.name().equals("maxmemory") ? "; 0: half of the machine's memory" : "";
+        String meaning = switch (setting.name()) {
+            case "maxmemory" -> "; 0: half of the machine's memory";
+            case "metrics-port" -> "; 0: none";
+            default -> "";
+        };
         return String.format(java.util.Locale.ROOT, "%s %-34s %-20s %s%s", setting.changeable() ? "*" : " ",
                 setting.name(), shown(setting), setting.allowed(), meaning);
     }

@@ -40,6 +40,8 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private static final int SHORT_BYTES = 64 << 10;
     /** Shorter ones are always pooled: a run takes a page at least. */
     private static final int SMALL_BYTES = 1024;
+    /** What clients that do not read leave of maxmemory. */
+    private static final long LEFT_BYTES = 4 << 20;
     private static final int LOG_EVERY_MILLIS = 1000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionBuffers.class);
@@ -68,9 +70,10 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         return true;
     }
 
+    /** Nothing of a connection lies on the heap, which is small: SslHandler asks for it and does not need it. */
     @Override
     protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-        return pools.heapBuffer(initialCapacity, maxCapacity);
+        return newDirectBuffer(initialCapacity, maxCapacity);
     }
 
     /** Evicts nothing: may be called under a shard's lock. */
@@ -127,6 +130,15 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
             throw NoBufferException.of(bytes);
         }
         return buffer;
+    }
+
+    /**
+     * Whether more may wait for a client that is slow to read. Called without locks: evicts if it has to.
+     *
+     * @return false if that would take what others, who are not slow, may need
+     */
+    boolean mayKeepWaiting() {
+        return !isShort() || cache.hasRoom(LEFT_BYTES) || cache.admit(LEFT_BYTES);
     }
 
     /** Whether a buffer should not stay where it is when its connection has to keep it. */

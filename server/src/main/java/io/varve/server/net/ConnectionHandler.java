@@ -4,8 +4,9 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -13,9 +14,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.socket.DuplexChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
+import io.netty.handler.codec.DecoderException;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.Batch;
@@ -23,7 +25,6 @@ import io.varve.server.command.Client;
 import io.varve.server.command.Connection;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.Suspension;
-import io.varve.server.config.OutputBufferLimits;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
@@ -42,33 +43,33 @@ import org.slf4j.LoggerFactory;
  */
 // A failed write or close shows as channelInactive, which cleans up: nobody needs its future.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection {
+final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Outgoing.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
 
     /** Bytes decoded before other connections have their turn. */
     private static final int TURN_BYTES = 64 << 10;
     /** What is kept of a request whose need is known and not over this is given just that; else it is doubled. */
     private static final int EXACT_BYTES = 128 << 10;
-    /** How long, and how many bytes, a client is still listened to that was told its input makes no sense. */
-    private static final int LINGER_MILLIS = 2000;
-    private static final int LINGER_BYTES = 16 << 20;
 
     private final ServerContext server;
     private final Workers workers;
     private final ConnectionBuffers buffers;
     private final Channel channel;
+    /** What holds replies back until they are encrypted; null where they are not. */
+    private final @Nullable TlsOutlet outlet;
     private final RequestDecoder decoder;
+    private final Lingering lingering;
     private final Runnable nextTurn = this::turn;
-    private final Consumer<ByteBuf> pieceWriter = this::writePiece;
     private @Nullable Worker worker;
     private @Nullable Client client;
+    /** Set before the client can subscribe to anything, and so before another thread can ask for it. */
+    private @Nullable Outgoing outgoing;
 
     /** What was received and not decoded; bytes that a batch in execution points into. */
     private @Nullable ByteBuf pending;
     /** What came while a parked batch pointed into {@link #pending}, which must then not move. */
     private @Nullable ByteBuf late;
-    private @Nullable Batch parked;
-    private int parkedNext;
+    private final ParkedBatch parked;
     /** What the client waits for: the rest of its batch, be it empty, is then {@link #parked}. */
     private @Nullable Suspension waiting;
     private @Nullable ScheduledFuture<?> waitingEnds;
@@ -76,20 +77,19 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private boolean turnScheduled;
     private boolean moreToDecode;
     private boolean closed;
-    private long overSoftLimitSinceMillis;
-    /** Bytes that are still read and dropped before the connection is closed, and until when; 0: it does not linger. */
-    private int lingerBytes;
-    private long lingerUntilMillis;
 
     private volatile long incomingBytes;
     private volatile long incomingCapacityBytes;
 
     ConnectionHandler(ServerContext server, Workers workers, LargeBulks largeBulks, ConnectionBuffers buffers,
-            Channel channel) {
+            Channel channel, @Nullable TlsOutlet outlet) {
         this.server = server;
+        this.outlet = outlet;
         this.workers = workers;
         this.buffers = buffers;
         this.channel = channel;
+        parked = new ParkedBatch(server.argumentMemory());
+        lingering = new Lingering(channel, server.ticker(), outlet != null);
         decoder = new RequestDecoder(largeBulks, server.argumentMemory(), server.config().maxBulkBytes());
     }
 
@@ -98,12 +98,20 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
         if (!server.clients().admit(server.config().number("maxclients"))) {
-            closed = true;
             refuse("ERR max number of clients reached");
             return;
         }
-        worker = workers.of(channel.eventLoop());
-        client = server.connect(this, text(channel.remoteAddress()), text(channel.localAddress()));
+        String denied = ProtectedMode.refusal(server, channel.remoteAddress());
+        if (denied != null) {
+            server.clients().turnAway();
+            refuse(denied);
+            return;
+        }
+        Worker mine = workers.of(channel.eventLoop());
+        Client me = server.connect(this, text(channel.remoteAddress()), text(channel.localAddress()));
+        worker = mine;
+        outgoing = new Outgoing(server, buffers, channel, mine, me, this);
+        client = me;
     }
 
     @Override
@@ -111,20 +119,24 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         closed = true;
         Client leaving = client;
         if (leaving != null) {
-            server.clients().remove(leaving);
-            leaving.left();
+            out().end();
+            server.disconnect(leaving);
         }
         decoder.close();
+        Suspension ended = waiting;
         endWaiting();
+        if (ended != null) {
+            ended.over();
+        }
         if (!inTurn) {
             dropBuffers();
         }
     }
 
     private void dropBuffers() {
-        if (parked != null) {
-            java.util.Objects.requireNonNull(worker).giveBack(parked);
-            parked = null;
+        Batch dropped = parked.take();
+        if (dropped != null) {
+            java.util.Objects.requireNonNull(worker).giveBack(dropped);
         }
         if (pending != null) {
             pending.release();
@@ -138,7 +150,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof DecoderException && cause.getCause() instanceof SSLException tls) {
+            buffers.logClosed(channel.remoteAddress(), tls, server.ticker().wallMillis());
+        } else if (cause instanceof IOException) {
             LOG.debug("Connection {} broke: {}", channel.remoteAddress(), cause.toString());
         } else {
             logUnexpected(cause);
@@ -155,6 +169,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     private void refuse(String error) {
+        closed = true;
+        if (outlet != null) {
+            // It would have to shake hands first.
+            channel.close();
+            return;
+        }
         byte[] bytes = ("-" + error + "\r\n").getBytes(StandardCharsets.US_ASCII);
         channel.writeAndFlush(Unpooled.wrappedBuffer(bytes)).addListener(ChannelFutureListener.CLOSE);
     }
@@ -165,14 +185,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf in = (ByteBuf) message;
         if (closed || client == null) {
-            linger(in.readableBytes());
+            lingering.dropped(in.readableBytes());
             in.release();
             return;
         }
         Worker mine = java.util.Objects.requireNonNull(worker);
         mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
-        if (parked != null || inTurn) {
+        if (parked.isThere() || inTurn) {
             late = append(late, in);
             if (waiting != null && !inTurn) {
                 goOn();
@@ -232,24 +252,24 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private void turn() {
         turnScheduled = false;
         Suspension suspended = waiting;
-        if (closed || inTurn || suspended != null && !suspended.answered()) {
+        // One that is closed and has not heard of it yet cannot be told what it would take.
+        if (closed || inTurn || suspended != null && !suspended.answered() || !channel.isActive()) {
             return;
         }
         inTurn = true;
         try {
             Client me = java.util.Objects.requireNonNull(client);
             execute(me, java.util.Objects.requireNonNull(worker));
-            if (me.closing() || decoder.error() != null && parked == null && !moreToDecode) {
+            if (me.closing() || decoder.error() != null && !parked.isThere() && !moreToDecode) {
                 closed = true;
+                out().end();
                 channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingerThenClose());
+                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingering.begin());
             }
         } catch (Throwable fatal) {
             // Out of memory for buffers, or a bug outside of a handler: this connection ends, the others go on.
-            closed = true;
-            logUnexpected(fatal);
             java.util.Objects.requireNonNull(worker).reply().close();
-            channel.close();
+            failed(fatal);
         } finally {
             inTurn = false;
         }
@@ -263,16 +283,20 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private void execute(Client me, Worker mine) {
         ReplyWriter reply = mine.reply();
         reply.protocol(me.protocol());
-        boolean fresh = parked == null;
-        Batch batch = fresh ? mine.takeBatch() : java.util.Objects.requireNonNull(parked);
-        int next = fresh ? 0 : parkedNext;
-        parked = null;
-        boolean handedBack = false;
+        Batch rest = parked.take();
+        boolean fresh = rest == null;
+        Batch batch = rest == null ? mine.takeBatch() : rest;
+        int next = fresh ? 0 : parked.next();
+        boolean isKept = false;
         try {
             Suspension answered = waiting;
             if (answered != null) {
                 endWaiting();
-                mine.dispatcher().answer(answered, me, reply);
+                try {
+                    mine.dispatcher().answer(answered, me, reply);
+                } finally {
+                    answered.over();
+                }
             }
             if (fresh) {
                 decode(me, batch);
@@ -284,32 +308,40 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
                 await(suspended, me);
             }
             if ((reached < batch.commandCount() || suspended != null) && !me.closing()) {
-                parked = batch;
-                parkedNext = reached;
-                handedBack = true;
+                isKept = true;
+                parked.park(batch, reached);
             }
         } finally {
-            if (!handedBack) {
+            if (!isKept) {
                 mine.giveBack(batch);
                 decoder.executed();
             }
         }
         String error = decoder.error();
-        if (error != null && parked == null && !moreToDecode && !me.closing()) {
+        if (error != null && !parked.isThere() && !moreToDecode && !me.closing()) {
             reply.error("ERR " + error);
             LOG.info("Connection {} is closed: {}", channel.remoteAddress(), error);
         }
-        write(mine, reply);
+        out().write(reply);
     }
 
     private void await(Suspension suspended, Client me) {
         waiting = suspended;
-        me.waiting(true);
+        me.suspension(suspended);
         long millis = suspended.timeoutMillis();
         if (millis > 0) {
             waitingEnds = channel.eventLoop().schedule(suspended::timeOut, millis, TimeUnit.MILLISECONDS);
         }
-        suspended.onAnswer(() -> channel.eventLoop().execute(nextTurn));
+        suspended.onAnswer(this::wakeUp);
+    }
+
+    /** By any thread. */
+    private void wakeUp() {
+        try {
+            channel.eventLoop().execute(nextTurn);
+        } catch (RejectedExecutionException ended) {
+            LOG.debug("Connection {} has ended with its event loop", channel.remoteAddress(), ended);
+        }
     }
 
     private void endWaiting() {
@@ -319,7 +351,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             waitingEnds = null;
         }
         if (client != null) {
-            client.waiting(false);
+            client.suspension(null);
         }
     }
 
@@ -344,36 +376,31 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
                 && (batch.isFull() || reached - from >= turnBytes);
     }
 
-    private void write(Worker mine, ReplyWriter reply) {
-        long bytes = reply.pendingBytes();
-        if (bytes == 0) {
-            reply.take(_ -> {});
-            return;
-        }
-        mine.dispatcher().counters().add(LoopCounters.Total.OUTPUT_BYTES, bytes);
-        mine.dispatcher().counters().add(LoopCounters.Total.WRITES, 1);
-        reply.take(pieceWriter);
-        channel.flush();
-        long hard = server.config().outputBufferLimits().normalHardBytes();
-        if (hard > 0 && outgoingBytes() > hard) {
-            LOG.warn("Connection {} is closed: it does not read, and {} bytes wait for it", channel.remoteAddress(),
-                    outgoingBytes());
-            closed = true;
-            channel.close();
-        }
+    private Outgoing out() {
+        return java.util.Objects.requireNonNull(outgoing);
     }
 
-    private void writePiece(ByteBuf piece) {
-        channel.write(piece, channel.voidPromise());
+    /** An encrypted connection may take a while to say so to a client that does not read: none of its commands runs meanwhile. */
+    @Override
+    public void cutOff() {
+        closed = true;
+        channel.close();
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+        closed = true;
+        logUnexpected(cause);
+        channel.close();
     }
 
     /** Decides what happens next: another turn, waiting for the client to read, or for more to arrive. */
     private void goOn() {
-        if (parked == null && !compactOrClose()) {
+        if (parked.isThere() ? !slimOrClose() : !compactOrClose()) {
             return;
         }
         boolean writable = channel.isWritable();
-        boolean work = parked != null || moreToDecode;
+        boolean work = parked.isThere() || moreToDecode;
         boolean waits = waiting != null;
         if (work && !waits && writable && !turnScheduled) {
             turnScheduled = true;
@@ -400,12 +427,38 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             compact();
             return true;
         } catch (NoBufferException | OutOfMemoryError none) {
-            logUnexpected(none);
-            closed = true;
-            channel.close();
-            dropBuffers();
+            closeFor(none);
             return false;
         }
+    }
+
+    private void closeFor(Throwable none) {
+        logUnexpected(none);
+        closed = true;
+        channel.close();
+        dropBuffers();
+    }
+
+    /** The same for the batch that is parked, if it may be so for long. */
+    private boolean slimOrClose() {
+        if (waiting == null && channel.isWritable()) {
+            return true;
+        }
+        Batch whole = parked.slim();
+        if (whole != null) {
+            java.util.Objects.requireNonNull(worker).giveBack(whole);
+            decoder.executed();
+        }
+        ByteBuf buffer = pending;
+        if (buffer != null && !buffer.isReadable() && parked.isOver()) {
+            buffer.release();
+            pending = null;
+        }
+        if (!parked.charge()) {
+            closeFor(NoBufferException.ofHeap());
+            return false;
+        }
+        return true;
     }
 
     /** Lets go of executed bytes, and takes in what came meanwhile. */
@@ -435,59 +488,27 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         pending = target;
     }
 
-    // --- the end after an error
-
-    /**
-     * Tells the client that nothing more comes, and drops what it still sends until it closes: a socket that is closed with
-     * unread bytes resets the connection, and the client may never see the error.
-     */
-    private void lingerThenClose() {
-        if (!channel.isActive()) {
-            return;
-        }
-        lingerBytes = LINGER_BYTES;
-        lingerUntilMillis = server.ticker().wallMillis() + LINGER_MILLIS;
-        ((DuplexChannel) channel).shutdownOutput();
-        channel.config().setAutoRead(true);
-    }
-
-    private void linger(int bytes) {
-        lingerBytes -= bytes;
-        if (lingerUntilMillis != 0 && lingerBytes < 0) {
-            channel.close();
-        }
-    }
-
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-        if (!closed && !inTurn && client != null && channel.isWritable()) {
-            goOn();
+        if (!closed && client != null && channel.isWritable()) {
+            out().scheduleMail();
+            if (!inTurn) {
+                goOn();
+            }
         }
     }
 
-    /** Applies the soft output limit and the idle timeout; called about once a second. */
+    /** Applies the soft output limit and the idle timeout, which is not for those who listen; called about once a second. */
     void check(long nowMillis) {
-        if (lingerUntilMillis != 0 && nowMillis >= lingerUntilMillis) {
-            channel.close();
-        }
+        lingering.check(nowMillis);
         Client me = client;
         if (closed || me == null) {
             return;
         }
-        OutputBufferLimits limits = server.config().outputBufferLimits();
-        if (limits.normalSoftBytes() > 0 && outgoingBytes() > limits.normalSoftBytes()) {
-            if (overSoftLimitSinceMillis == 0) {
-                overSoftLimitSinceMillis = nowMillis;
-            } else if (nowMillis - overSoftLimitSinceMillis > limits.normalSoftSeconds() * 1000) {
-                LOG.warn("Connection {} is closed: it was over the soft output limit for too long",
-                        channel.remoteAddress());
-                channel.close();
-            }
-        } else {
-            overSoftLimitSinceMillis = 0;
-        }
+        out().check(nowMillis);
         long timeoutMillis = server.config().number("timeout") * 1000;
-        if (timeoutMillis > 0 && waiting == null && nowMillis - me.lastInteractionMillis() > timeoutMillis) {
+        boolean mayBeIdle = waiting != null || me.hasMessages();
+        if (timeoutMillis > 0 && !mayBeIdle && nowMillis - me.lastInteractionMillis() > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
             channel.close();
         }
@@ -497,13 +518,31 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void kill() {
-        channel.close();
+        EventLoop loop = channel.eventLoop();
+        if (loop.inEventLoop()) {
+            cutOff();
+            return;
+        }
+        try {
+            loop.execute(this::cutOff);
+        } catch (RejectedExecutionException ended) {
+            LOG.debug("Connection {} has ended with its event loop", channel.remoteAddress(), ended);
+        }
+    }
+
+    @Override
+    public void mailCame() {
+        try {
+            channel.eventLoop().execute(out().mailTurn());
+        } catch (RejectedExecutionException ended) {
+            LOG.debug("Connection {} gets no more messages: the server ends", channel.remoteAddress(), ended);
+        }
     }
 
     @Override
     public long outgoingBytes() {
         var buffer = channel.unsafe().outboundBuffer();
-        return buffer == null ? 0 : buffer.totalPendingWriteBytes();
+        return (buffer == null ? 0 : buffer.totalPendingWriteBytes()) + (outlet == null ? 0 : outlet.waitingBytes());
     }
 
     @Override

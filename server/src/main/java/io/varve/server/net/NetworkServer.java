@@ -8,18 +8,14 @@ import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
-import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.channel.uring.IoUringChannelOption;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
@@ -42,7 +38,6 @@ public final class NetworkServer implements AutoCloseable {
 
     /** Bytes that wait to be written before a connection is no longer read, and below which it is again. */
     private static final WriteBufferWaterMark WATERMARK = new WriteBufferWaterMark(32 << 10, 256 << 10);
-    private static final int READ_BYTES = 64 << 10;
     private static final int DRAIN_SECONDS = 5;
 
     private final ServerContext server;
@@ -52,7 +47,9 @@ public final class NetworkServer implements AutoCloseable {
     private final Transport transport;
     private final ConnectionBuffers allocator;
     private final Workers workers;
+    private @Nullable TlsDoor tls;
     private int port;
+    private int tlsPort;
 
     private NetworkServer(ServerContext server, CommandTable table, Transport transport, EventLoopGroup loops) {
         this.server = server;
@@ -87,64 +84,73 @@ public final class NetworkServer implements AutoCloseable {
 
     private void listen() throws IOException {
         ServerConfig config = server.config();
-        ServerBootstrap bootstrap = bootstrap(config);
+        int tlsWanted = config.intNumber("tls-port");
+        TlsDoor door = tlsWanted == 0 ? null : new TlsDoor(config);
+        tls = door;
         port = config.intNumber("port");
-        List<String> failures = new ArrayList<>();
-        for (String address : config.text("bind").trim().split("\\s+")) {
-            boolean optional = address.startsWith("-");
-            String host = optional ? address.substring(1) : address;
-            InetSocketAddress where = host.isEmpty() || host.equals("*")
-                    ? new InetSocketAddress(port)
-                    : new InetSocketAddress(host, port);
-            var bound = bootstrap.bind(where).awaitUninterruptibly();
-            if (bound.isSuccess()) {
-                listening.add(bound.channel());
-                port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
-            } else if (!optional) {
-                failures.add(host + ":" + port + ": " + bound.cause().getMessage());
-            }
+        // As in Redis, port 0 beside a tls-port is none; alone it is a free one.
+        if (port != 0 || tlsWanted == 0) {
+            port = listen(bootstrap(config, null), port);
         }
-        if (!failures.isEmpty() || listening.isEmpty()) {
-            throw new IOException("Could not listen on " + String.join(", ", failures));
+        if (door != null) {
+            server.onConfig(door::prepare);
+            tlsPort = listen(bootstrap(config, door), tlsWanted);
         }
-        server.port(port);
+        server.port(port != 0 ? port : tlsPort);
     }
 
-    private ServerBootstrap bootstrap(ServerConfig config) {
-        LargeBulks largeBulks = new CacheRuns(server.cache());
-        int keepAliveSeconds = config.intNumber("tcp-keepalive");
-        ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(transport.serverChannel())
+    /** @return the port, which is a free one if 0 is wanted */
+    private int listen(ServerBootstrap bootstrap, int wanted) throws IOException {
+        int bound = wanted;
+        boolean listens = false;
+        List<String> failures = new ArrayList<>();
+        for (String address : server.config().text("bind").trim().split("\\s+")) {
+            boolean optional = address.startsWith("-");
+            String host = optional ? address.substring(1) : address;
+            ChannelFuture attempt = bootstrap.bind(address(host, bound)).awaitUninterruptibly();
+            if (attempt.isSuccess()) {
+                listening.add(attempt.channel());
+                listens = true;
+                bound = ((InetSocketAddress) attempt.channel().localAddress()).getPort();
+            } else if (!optional) {
+                failures.add(host + ":" + bound + ": " + attempt.cause().getMessage());
+            }
+        }
+        if (!failures.isEmpty() || !listens) {
+            throw new IOException("Could not listen on " + (failures.isEmpty()
+                    ? "any of " + server.config().text("bind") + ", port " + bound
+                    : String.join(", ", failures)));
+        }
+        return bound;
+    }
+
+    private static InetSocketAddress address(String host, int port) {
+        return switch (host) {
+            case "", "*" -> new InetSocketAddress(port);
+            case "::*" -> new InetSocketAddress("::", port);
+            default -> new InetSocketAddress(host, port);
+        };
+    }
+
+    /** @param door what encrypts connections; null if they are plain */
+    private ServerBootstrap bootstrap(ServerConfig config, @Nullable TlsDoor door) {
+        return new ServerBootstrap().group(loops).channel(transport.serverChannel())
                 .option(ChannelOption.SO_BACKLOG, config.intNumber("tcp-backlog"))
                 .option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
-                .childOption(ChannelOption.SO_KEEPALIVE, keepAliveSeconds > 0)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK);
-        RecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator(512, 4096, READ_BYTES).maxMessagesPerRead(1);
-        if (keepAliveSeconds > 0) {
-            switch (transport) {
-                case EPOLL -> bootstrap.childOption(EpollChannelOption.TCP_KEEPIDLE, keepAliveSeconds)
-                        .childOption(EpollChannelOption.TCP_KEEPINTVL, Math.max(1, keepAliveSeconds / 3))
-                        .childOption(EpollChannelOption.TCP_KEEPCNT, 3);
-                case IO_URING -> bootstrap.childOption(IoUringChannelOption.TCP_KEEPIDLE, keepAliveSeconds);
-                case NIO -> LOG.debug("The NIO transport leaves the keep-alive interval to the system");
-            }
-        }
-        return bootstrap.childHandler(new ChannelInitializer<Channel>() {
-            @Override
-            protected void initChannel(Channel channel) {
-                connections.add(channel);
-                // io_uring holds a buffer for each connection that waits for input: there is none to share.
-                channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING
-                        ? sizes
-                        : new ReusingReceive(sizes, workers.of(channel.eventLoop()).received()));
-                channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, allocator, channel));
-            }
-        });
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK)
+                .childHandler(new ConnectionInitializer(server, workers, transport, allocator,
+                        new CacheRuns(server.cache()), connections, door));
     }
 
-    /** The port that is listened on. */
+    /** The port that is listened on; 0 if only TLS is spoken. */
     public int port() {
         return port;
+    }
+
+    /** The port that is listened on for TLS; 0 if there is none. */
+    public int tlsPort() {
+        return tlsPort;
     }
 
     /** Applies time limits to all connections; called about once a second, by any thread. */
@@ -165,6 +171,9 @@ public final class NetworkServer implements AutoCloseable {
         connections.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         boolean ended = loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
                 TimeUnit.SECONDS);
+        if (tls != null) {
+            tls.close();
+        }
         if (ended) {
             workers.close();
         }

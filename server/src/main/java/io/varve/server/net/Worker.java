@@ -51,7 +51,7 @@ final class Worker implements AutoCloseable {
 
     void giveBack(Batch batch) {
         batch.clear();
-        if (spare.size() < SPARE_BATCHES) {
+        if (spare.size() < SPARE_BATCHES && !batch.isSlim()) {
             spare.push(batch);
         }
     }

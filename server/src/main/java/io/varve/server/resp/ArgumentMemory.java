@@ -12,6 +12,11 @@ public final class ArgumentMemory {
     /** A table of up to so many entries is not charged. */
     public static final int FREE_ENTRIES = 4096;
 
+    /** What lies in one piece takes one part of so many at the most: free room is seldom all in one place. */
+    private static final int PIECE_PART = 16;
+    /** Such a piece is allowed in any case. */
+    private static final long SMALL_PIECE_BYTES = 64 << 10;
+
     private final long limitBytes;
     private final AtomicLong taken = new AtomicLong();
 
@@ -28,6 +33,16 @@ public final class ArgumentMemory {
         return new ArgumentMemory((Runtime.getRuntime().maxMemory() - others) / 4 * 3);
     }
 
+    /** This part of the heap: an eighth for 8. */
+    public static ArgumentMemory ofHeapPart(int part) {
+        return new ArgumentMemory(heapPartBytes(part));
+    }
+
+    /** How much that is. */
+    public static long heapPartBytes(int part) {
+        return Runtime.getRuntime().maxMemory() / part;
+    }
+
     /** @return whether there was room; if not, nothing is taken */
     public boolean take(long bytes) {
         if (taken.addAndGet(bytes) <= limitBytes) {
@@ -37,8 +52,20 @@ public final class ArgumentMemory {
         return false;
     }
 
+    /**
+     * As {@link #take}, for what a client sent in one piece and is copied in one, such as a name. To be asked before it is copied.
+     */
+    public boolean takePiece(long bytes) {
+        return bytes <= Math.max(SMALL_PIECE_BYTES, limitBytes / PIECE_PART) && take(bytes);
+    }
+
     public void give(long bytes) {
         taken.addAndGet(-bytes);
+    }
+
+    /** The most that may be taken, bytes. */
+    public long limitBytes() {
+        return limitBytes;
     }
 
     /** Bytes in use. */

@@ -27,6 +27,8 @@ public final class ReplyWriter {
     private static final int MAX_CHUNK_BYTES = 1 << 20;
     /** Behind a large value it goes on in the rest of the chunk if there is this much of it. */
     private static final int LEAST_REST_BYTES = 64;
+    /** What stands in front of the text of a double in a bulk: a dollar, two digits and a line break. */
+    private static final int DOUBLE_HEAD_BYTES = 5;
 
     private final ByteBufAllocator allocator;
     private final ArgumentMemory heap;
@@ -84,9 +86,17 @@ public final class ReplyWriter {
 
     /** An error: the whole text, such as {@code ERR syntax error}. Line breaks in it become blanks. */
     public void error(String text) {
+        error(text, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** An error that repeats bytes of the request: each char of the text is a byte. */
+    public void errorOfBytes(String text) {
+        error(text, text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private void error(String text, byte[] bytes) {
         errors++;
         lastError = text;
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         ensure(bytes.length + 3);
         putByte('-');
         for (byte b : bytes) {
@@ -170,9 +180,49 @@ public final class ReplyWriter {
         }
     }
 
-    /** A double; a bulk in RESP2. */
+    /** A double, as {@link DoubleText} writes it; a bulk in RESP2. */
     public void doubleValue(double value) {
-        String text = Numbers.format(value);
+        putDouble(value, resp3());
+    }
+
+    /** A bulk that holds the text of a double. */
+    public void bulkDouble(double value) {
+        putDouble(value, false);
+    }
+
+    /** A bulk that holds a number that is not negative, and less than ten to the 14th, with four decimals. */
+    public void bulkFourDecimals(double value) {
+        ensure(DOUBLE_HEAD_BYTES + DoubleText.MAX_CHARS + 2);
+        long text = at + DOUBLE_HEAD_BYTES;
+        putBulk(text, DoubleText.putFourDecimals(text, value));
+    }
+
+    /** It is written behind where the longest head of a bulk would end, which is then put in front of it. */
+    private void putDouble(double value, boolean asNumber) {
+        ensure(DOUBLE_HEAD_BYTES + DoubleText.MAX_CHARS + 2);
+        long text = at + DOUBLE_HEAD_BYTES;
+        int length = DoubleText.put(text, value);
+        if (asNumber) {
+            putByte(',');
+            putText(text, length);
+        } else {
+            putBulk(text, length);
+        }
+    }
+
+    private void putBulk(long text, int length) {
+        putHeader('$', length);
+        putText(text, length);
+    }
+
+    private void putText(long text, int length) {
+        Memory.copy(text, at, length);
+        at += length;
+        putCrlf();
+    }
+
+    /** A double whose text is given, ASCII; a bulk in RESP2. */
+    public void doubleText(String text) {
         if (resp3()) {
             ensure(text.length() + 3);
             putByte(',');

@@ -25,11 +25,25 @@ class CommandAllocationTest {
     @ValueSource(strings = {"GET s", "GET missing", "SET s value", "SET s value EX 100", "SETEX s 100 value",
             "SET s value NX", "INCR n", "INCRBY n 3", "HGET h f", "HSET h f value", "HMGET h f g", "EXPIRE s 100",
             "EXPIRE s 100;PERSIST s", "SET s value;EXPIRE s 100", "SET d value;DEL d", "EXISTS s", "TTL s",
-            "SET g 0;APPEND g 12345", "MGET s n missing", "MSET s a n 1", "PING"})
+            "SET g 0;APPEND g 12345", "MGET s n missing", "MSET s a n 1", "PING", "SADD t 1", "SADD t 4;SREM t 4",
+            "SADD u x;SREM u x",
+            "SISMEMBER t 2", "SISMEMBER u a", "SCARD u", "SADD new a;SMOVE new u a", "SETBIT g 7 1", "GETBIT s 3",
+            "BITCOUNT s", "PFADD p a",
+            "ZADD z 1 a", "ZADD z 2 a;ZADD z 1.5 a", "ZADD z 1 n;ZREM z n", "ZINCRBY z 1 a", "ZSCORE z a", "ZRANK z b",
+            "ZCARD z", "ZCOUNT z 1 2", "ZRANGE z 0 -1", "ZRANGE z 0 -1 WITHSCORES", "ZRANGEBYSCORE z 1 2 LIMIT 0 1",
+            "ZREVRANGE z 0 0", "ZADD zp 1 a;ZPOPMIN zp",
+            "RPUSH l a;LPOP l", "LPUSH q b;RPOP q", "LRANGE r 0 -1", "LMOVE r r LEFT RIGHT", "LINDEX r 1", "LPOS r b",
+            "LSET r 0 x"})
     void aWarmCommandAllocatesNothing(String commands) {
         try (CommandHarness server = new CommandHarness()) {
             server.run("MSET s value n 1");
             server.run("HSET h f value g other");
+            server.run("SADD t 1 2 3");
+            server.run("SADD u a b c");
+            server.run("PFADD p a");
+            server.run("ZADD z 1 a 2 b");
+            server.run("RPUSH r a b c");
+            server.run("RPUSH q a");
             long errors = server.errors();
             server.begin();
             String[] each = commands.split(";");

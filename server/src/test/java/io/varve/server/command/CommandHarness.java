@@ -171,6 +171,11 @@ final class CommandHarness implements AutoCloseable {
         }
 
         @Override
+        public void mailCame() {
+            // What waits is written before the next command.
+        }
+
+        @Override
         public long outgoingBytes() {
             return 0;
         }

@@ -28,7 +28,8 @@ class CommandTableTest {
     /** Younger than the reference that was asked, or (DEBUG) not told by it. */
     private static final Set<String> NOT_IN_REFERENCE = Set.of("client|no-touch", "client|setinfo", "debug|help",
             "debug|object", "debug|set-active-expire", "debug|sleep");
-    private static final Set<String> GROUPS = Set.of("generic", "string", "hash", "connection", "server", "scripting",
+    private static final Set<String> GROUPS = Set.of("generic", "string", "hash", "set", "list", "sorted-set", "geo",
+            "bitmap", "hyperloglog", "connection", "server", "scripting",
             "transactions", "pubsub");
 
     private static final CommandTable TABLE = table();
@@ -69,13 +70,16 @@ class CommandTableTest {
         }
         assertThat(NOT_IN_REFERENCE).doesNotContain(spec.fullName());
         assertThat(facts(spec)).isEqualTo(switch (spec.fullName()) {
-            // A password is kept out of the slow log.
-            case "auth" -> changed(expected, 2, flags -> flags.add("skip_slowlog"));
             // 7.2 has it so: a script may wait, and does not block.
             case "wait" -> changed(changed(expected, 2, flags -> {
                 flags.remove("noscript");
                 flags.add("blocking");
             }), 6, categories -> categories.add("@blocking"));
+            // 7.2 has an option more.
+            case "zrank", "zrevrank" -> changed(expected, 1, arity -> {
+                arity.clear();
+                arity.add("-3");
+            });
             default -> expected;
         });
     }
@@ -99,8 +103,10 @@ class CommandTableTest {
                 sorted(spec.flags().stream().map(CommandFlag::redisName)), Integer.toString(spec.firstKey()),
                 Integer.toString(spec.lastKey()), Integer.toString(spec.keyStep()), sorted(spec.categories().stream()),
                 orDash(String.join("|", spec.tips())),
-                orDash(spec.keyUses().stream().map(use -> String.join(",", use.flags()) + "@" + use.firstKey() + ":"
-                        + use.lastKey() + ":" + use.keyStep()).collect(Collectors.joining(" "))));
+                orDash(spec.keyUses().stream().map(use -> String.join(",", use.flags()) + "@"
+                        + (use.word().isEmpty() ? "" : use.word() + ">") + use.firstKey() + ":"
+                        + (use.counted() ? "keynum" : use.lastKey()) + ":" + use.keyStep())
+                        .collect(Collectors.joining(" "))));
     }
 
     private static String sorted(Stream<String> words) {

@@ -24,6 +24,11 @@ class GrowthUnderPressureTest {
             for (int i = 0; i < PIECES; i++) {
                 assertThat(server.run("APPEND", "grown", PIECE)).as("piece %d", i).startsWith(":");
                 assertThat(server.run("HSET", "fields", "f" + i % 60, PIECE)).as("field %d", i).startsWith(":");
+                assertThat(server.run("RPUSH", "elements", PIECE)).as("element %d", i).startsWith(":");
+                if (i > 60) {
+                    assertThat(server.run("LMOVE", "elements", "moved", "LEFT", "LEFT")).startsWith("$");
+                    assertThat(server.run("RPOP", "moved")).startsWith("$");
+                }
                 assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
                 assertThat(server.run("EXPIRE", "filler" + i, "1000")).startsWith(":");
             }

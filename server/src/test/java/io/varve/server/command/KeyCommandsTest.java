@@ -22,16 +22,19 @@ class KeyCommandsTest {
         server.run("FLUSHALL");
         server.run("MSET s 12 s2 cd");
         server.run("HSET h f 1");
+        server.run("RPUSH l a b c");
         server.sleep(30_000);
         assertThat(server.run(command)).as(command).doesNotStartWith("-");
-        return server.run("OBJECT", "IDLETIME", command.contains(" h") ? "h" : "s");
+        return server.run("OBJECT", "IDLETIME", command.contains(" h") ? "h" : command.contains(" l") ? "l" : "s");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"GET s", "STRLEN s", "GETRANGE s 0 1", "MGET s", "GETEX s", "TOUCH s", "APPEND s 3",
             "SETRANGE s 0 9", "INCR s", "INCRBYFLOAT s 1", "EXPIRE s 100", "PERSIST s", "SETNX s v", "SET s v NX",
             "SET s v", "SET s v XX", "MSETNX s v", "RENAMENX s2 s", "COPY s s3", "HGET h f", "HSET h f 2", "HSET h g 1",
-            "HSETNX h f 2", "HDEL h missing", "HINCRBY h f 1", "HLEN h", "HGETALL h", "HSCAN h 0"})
+            "HSETNX h f 2", "HDEL h missing", "HINCRBY h f 1", "HLEN h", "HGETALL h", "HSCAN h 0",
+            "LPUSH l x", "LPOP l", "LRANGE l 0 1", "LLEN l", "LINDEX l 0", "LSET l 0 x", "LPOS l a", "LREM l 0 a",
+            "LTRIM l 0 1", "LMOVE l l LEFT RIGHT", "LMOVE l l2 LEFT RIGHT", "LMPOP 1 l LEFT", "BLPOP l 0"})
     void useRenewsTheAccessClock(String command) {
         assertThat(idleAfter(command)).isEqualTo(":0\r\n");
     }

@@ -80,6 +80,23 @@ class RepliesInFlightTest {
         run.release();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"ZADD z 5 a", "ZADD z 2.5 a", "ZADD z 2 new", "ZADD z 1 x 2 a 3 y", "ZINCRBY z 7 a",
+            "ZREM z a", "ZPOPMIN z", "ZREMRANGEBYRANK z 0 1", "ZUNIONSTORE z 1 z", "ZRANGESTORE z z 0 1", "DEL z"})
+    void aHeldRunKeepsTheOldSortedSet(String command) {
+        server.run("ZADD", "z", "3", "x".repeat(LENGTH), "1", "a", "2", "b");
+        Item item = new Item();
+        CacheSession session = server.cache().newSession();
+        find(session, "z", item);
+        ValueRun run = session.runOf(item);
+        assertThat(run).isNotNull();
+        run.retain();
+        byte[] before = Memory.toArray(run.address(), item.valueLength());
+        assertThat(server.run(command)).doesNotStartWith("-");
+        assertThat(Memory.toArray(run.address(), before.length)).isEqualTo(before);
+        run.release();
+    }
+
     private Item find(CacheSession session, String name, Item item) {
         try (java.lang.foreign.Arena arena = java.lang.foreign.Arena.ofConfined()) {
             Key key = new Key();

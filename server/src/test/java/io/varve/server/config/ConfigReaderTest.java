@@ -85,9 +85,13 @@ class ConfigReaderTest {
         assertThat(config.text("save")).isEqualTo("900 1 300 10");
         assertThat(config.text("client-output-buffer-limit"))
                 .isEqualTo("normal 1048576 524288 10 slave 5 4 3 pubsub 33554432 8388608 60");
-        assertThat(config.outputBufferLimits().normalHardBytes()).isEqualTo(1 << 20);
-        assertThat(config.outputBufferLimits().normalSoftBytes()).isEqualTo(512 << 10);
-        assertThat(config.outputBufferLimits().normalSoftSeconds()).isEqualTo(10);
+        OutputBufferLimits limits = config.outputBufferLimits();
+        assertThat(limits.hardBytes(false)).isEqualTo(1 << 20);
+        assertThat(limits.softBytes(false)).isEqualTo(512 << 10);
+        assertThat(limits.softSeconds(false)).isEqualTo(10);
+        assertThat(limits.hardBytes(true)).isEqualTo(32 << 20);
+        assertThat(limits.softBytes(true)).isEqualTo(8 << 20);
+        assertThat(limits.softSeconds(true)).isEqualTo(60);
     }
 
     @Test

@@ -31,7 +31,7 @@ class ConfigRewriterTest {
         Path file = file("# my cache", "", "  port   7000 ", "maxmemory 100MB",
                 "save 900 1", "save 300 10", "client-output-buffer-limit normal 1mb 0 0", "requirepass \"a b\"");
         byte[] before = Files.readAllBytes(file);
-        ConfigRewriter.rewrite(read(file));
+        ConfigRewriter.rewrite(read(file), List.of());
         assertThat(Files.readAllBytes(file)).isEqualTo(before);
     }
 
@@ -40,14 +40,14 @@ class ConfigRewriterTest {
         Path file = file("# head", "timeout 5", "save 900 1", "# between", "save 300 10", "PORT 7000");
         ServerConfig changed = read(file).with("timeout", "9").with("save", "60 1000").with("requirepass", "it's \"x\"")
                 .with("hz", "50");
-        ConfigRewriter.rewrite(changed);
+        ConfigRewriter.rewrite(changed, List.of());
         assertThat(Files.readAllLines(file)).containsExactly("# head", "timeout 9", "save 60 1000", "# between",
                 "PORT 7000", "# Added by CONFIG REWRITE", "requirepass \"it's \\\"x\\\"\"", "hz 50");
         ServerConfig again = read(file);
         for (String name : Settings.all().keySet()) {
             assertThat(again.text(name)).as(name).isEqualTo(changed.text(name));
         }
-        ConfigRewriter.rewrite(again.with("slowlog-max-len", "7"));
+        ConfigRewriter.rewrite(again.with("slowlog-max-len", "7"), List.of());
         assertThat(Files.readAllLines(file)).containsOnlyOnce("# Added by CONFIG REWRITE").endsWith("hz 50",
                 "slowlog-max-len 7");
     }
@@ -55,7 +55,7 @@ class ConfigRewriterTest {
     @Test
     void whatAnOptionSaidIsWrittenToo() throws IOException {
         Path file = file("port 7000");
-        ConfigRewriter.rewrite(ConfigReader.read(List.of(file.toString(), "--port", "7001", "--save", "")));
+        ConfigRewriter.rewrite(ConfigReader.read(List.of(file.toString(), "--port", "7001", "--save", "")), List.of());
         assertThat(Files.readAllLines(file)).containsExactly("port 7001");
     }
 
@@ -63,7 +63,7 @@ class ConfigRewriterTest {
     void nothingIsLeftBesideTheFileAndItsModeStays() throws IOException {
         Path file = file("port 7000");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
-        ConfigRewriter.rewrite(read(file).with("timeout", "1"));
+        ConfigRewriter.rewrite(read(file).with("timeout", "1"), List.of());
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-r-----");
         try (var files = Files.list(folder)) {
             assertThat(files).containsExactly(file);
@@ -75,7 +75,7 @@ class ConfigRewriterTest {
         Path file = file("timeout 3");
         ServerConfig config = read(file);
         Files.delete(file);
-        ConfigRewriter.rewrite(config);
+        ConfigRewriter.rewrite(config, List.of());
         assertThat(read(file).number("timeout")).isEqualTo(3);
     }
 

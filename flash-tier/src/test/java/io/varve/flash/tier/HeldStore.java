@@ -1,0 +1,117 @@
+package io.varve.flash.tier;
+
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.varve.flash.record.ItemKey;
+import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.Handover;
+import io.varve.flash.store.KeyWalk;
+import org.jspecify.annotations.Nullable;
+
+/** A store in which whoever has read a key is held up until he is let go. Many threads. */
+final class HeldStore implements FlashStore {
+    private final CrashingStore device;
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+    private final AtomicLong puts = new AtomicLong();
+    private volatile byte @Nullable [] held;
+
+    HeldStore(CrashingStore device) {
+        this.device = device;
+    }
+
+    /** Who reads this key next is held up with what he has read. */
+    void hold(byte[] key) {
+        held = key;
+    }
+
+    /** Waits until somebody is held up; nobody else is from then on. */
+    void awaitHeld() throws InterruptedException {
+        if (!reached.await(1, TimeUnit.MINUTES)) {
+            throw new IllegalStateException("Nobody has read the key");
+        }
+        held = null;
+    }
+
+    void letGo() {
+        goOn.countDown();
+    }
+
+    /** How many records were written. */
+    long puts() {
+        return puts.get();
+    }
+
+    @Override
+    public byte @Nullable [] get(byte[] key) {
+        byte[] found = device.get(key);
+        byte[] holding = held;
+        if (holding != null && Arrays.equals(ItemKey.keyOf(key), holding)) {
+            reached.countDown();
+            try {
+                if (!goOn.await(1, TimeUnit.MINUTES)) {
+                    throw new IllegalStateException("Nobody lets go");
+                }
+            } catch (InterruptedException ended) {
+                throw new IllegalStateException(ended);
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public boolean put(byte[] key, byte[] value, Handover handover) {
+        boolean fresh = device.put(key, value, handover);
+        puts.incrementAndGet();
+        return fresh;
+    }
+
+    @Override
+    public boolean delete(byte[] key, Handover handover) {
+        return device.delete(key, handover);
+    }
+
+    @Override
+    public long count() {
+        return device.count();
+    }
+
+    @Override
+    public KeyWalk walk() {
+        return device.walk();
+    }
+
+    @Override
+    public void handOver(Handover handover) {
+        device.handOver(handover);
+    }
+
+    @Override
+    public long reopened() {
+        return device.reopened();
+    }
+
+    @Override
+    public long bytesWritten() {
+        return device.bytesWritten();
+    }
+
+    @Override
+    public boolean noted(String name) {
+        return device.noted(name);
+    }
+
+    @Override
+    public void note(String name, boolean left) {
+        device.note(name, left);
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+}

@@ -1,0 +1,96 @@
+package io.varve.flash.tier;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.FlashStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The tier's own threads, when something fails that nobody has reckoned with. Confined to the test's thread. */
+class TierThreadsTest {
+    private static final FlashTierSettings AMPLE = FlashTierSettings.of(100_000).withQueueBytes(1L << 30)
+            .withThreads(1);
+
+    @TempDir
+    Path directory;
+
+    private final CrashingStore device = new CrashingStore();
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("it does not come").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    /** The device's store, but that this method fails the first few times. */
+    private FlashStore failing(String name, int times) {
+        AtomicInteger calls = new AtomicInteger();
+        return (FlashStore) Proxy.newProxyInstance(FlashStore.class.getClassLoader(), new Class<?>[] {FlashStore.class},
+                (_, method, arguments) -> {
+                    if (method.getName().equals(name) && calls.getAndIncrement() < times) {
+                        throw new AssertionError(name + " fails, for the test");
+                    }
+                    try {
+                        return method.invoke(device, arguments);
+                    } catch (InvocationTargetException failed) {
+                        throw failed.getCause();
+                    }
+                });
+    }
+
+    @Test
+    void aLaneGoesOnWhenSomebodyWhoAskedFails() {
+        try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {
+            fixture.set(0, "key", "value");
+            fixture.pushDown(1, "one ");
+            fixture.settle();
+            fixture.ask(0, "nothing", () -> {
+                throw new AssertionError("for the test");
+            });
+            assertThat(fixture.get(0, "key")).isEqualTo("value");
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+        }
+    }
+
+    @Test
+    void theFilesAreWatchedOnWhateverFails() {
+        FlashStore store = failing("bytesWritten", 1);
+        try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE)) {
+            fixture.set(0, "key", "value");
+            fixture.pushDown(1, "one ");
+            await(() -> fixture.tier.stats().deviceBytes() > 0);
+        }
+    }
+
+    /** For want of room it was only said that nothing counts: as soon as it can be, it is said what does. */
+    @Test
+    void theStateIsWrittenOnceItCanBe() throws IOException {
+        MortalStore store = new MortalStore(device);
+        TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE);
+        Path inTheWay = Files.createDirectory(directory.resolve("state.new"));
+        TierFixture.join(fixture.tier.flushAll());
+        assertThat(directory.resolve("state")).doesNotExist();
+        fixture.set(0, "key", "value");
+        fixture.pushDown(1, "one ");
+        fixture.settle();
+        assertThat(fixture.tier.stats().written()).isPositive();
+        Files.delete(inTheWay);
+        await(() -> Files.exists(directory.resolve("state")));
+        store.kill();
+        try (TierFixture next = new TierFixture(directory, _ -> device, AMPLE)) {
+            assertThat(next.get(0, "key")).isEqualTo("value");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.varve.memory.collection;
+
+import io.varve.memory.offheap.Memory;
+
+/**
+ * The children of an inner node, behind what {@link NodeLayout} draws. Immutable: static methods only.
+ *
+ * <pre>
+ *  16       20       24              32
+ *  +--------+--------+---------------+--------+--------+---------------+---- ...
+ *  | child  | below  |   separator   | child  | below  |   separator   |
+ *  | 4      | 4      |   8           |        |        |               |
+ *  +--------+--------+---------------+--------+--------+---------------+---- ...
+ *   slot 0                            slot 1
+ * </pre>
+ *
+ * <p>{@code below} counts the elements under the child, unsigned. INVARIANT: from slot 1 on the separator is no greater than
+ * the order of any element under its own child, and no smaller than that of any under the child before. That of slot 0 says
+ * nothing.
+ */
+final class InnerLayout {
+    /** The most children there are, however large a node may be. */
+    static final int MOST_CHILDREN = 64;
+
+    private static final int CHILD = 0;
+    private static final int BELOW = CHILD + Integer.BYTES;
+    private static final int SEPARATOR = BELOW + Integer.BYTES;
+    private static final int SLOT_BYTES = SEPARATOR + Long.BYTES;
+    /** The most elements of a tree: what 4 bytes count. */
+    static final long MOST_BELOW = 0xFFFF_FFFFL;
+
+    private InnerLayout() {}
+
+    /** Bytes of a node with so many children. */
+    static int bytes(int children) {
+        return NodeLayout.HEADER_BYTES + children * SLOT_BYTES;
+    }
+
+    /** How many children a node of at most so many bytes may have. */
+    static int mostChildren(int targetBytes) {
+        return Math.clamp((targetBytes - NodeLayout.HEADER_BYTES) / SLOT_BYTES, 4, MOST_CHILDREN);
+    }
+
+    private static long slot(long inner, int slot) {
+        return inner + NodeLayout.HEADER_BYTES + (long) slot * SLOT_BYTES;
+    }
+
+    static int child(long inner, int slot) {
+        return Memory.getInt(slot(inner, slot) + CHILD);
+    }
+
+    static void child(long inner, int slot, int child) {
+        Memory.putInt(slot(inner, slot) + CHILD, child);
+    }
+
+    static long below(long inner, int slot) {
+        return Memory.getInt(slot(inner, slot) + BELOW) & MOST_BELOW;
+    }
+
+    static void below(long inner, int slot, long below) {
+        assert below >= 0 && below <= MOST_BELOW : below;
+        Memory.putInt(slot(inner, slot) + BELOW, (int) below);
+    }
+
+    static long separator(long inner, int slot) {
+        return Memory.getLong(slot(inner, slot) + SEPARATOR);
+    }
+
+    static void separator(long inner, int slot, long separator) {
+        Memory.putLong(slot(inner, slot) + SEPARATOR, separator);
+    }
+
+    static void put(long inner, int slot, int child, long below, long separator) {
+        child(inner, slot, child);
+        below(inner, slot, below);
+        separator(inner, slot, separator);
+    }
+
+    /** Elements below the children of the slots from one to before another. */
+    static long sumBelow(long inner, int from, int to) {
+        long sum = 0;
+        for (int slot = from; slot < to; slot++) {
+            sum += below(inner, slot);
+        }
+        return sum;
+    }
+
+    /** Copies slots from one node to another, or within one. */
+    static void copy(long from, int fromSlot, long to, int toSlot, int slots) {
+        Memory.copy(slot(from, fromSlot), slot(to, toSlot), (long) slots * SLOT_BYTES);
+    }
+
+    /** Says how many children there are, and with it what is used. */
+    static void count(long inner, int count) {
+        NodeLayout.count(inner, count);
+        NodeLayout.used(inner, bytes(count));
+    }
+
+    /** Takes a slot out; those behind move down. */
+    static void remove(long inner, int slot) {
+        int count = NodeLayout.count(inner);
+        copy(inner, slot + 1, inner, slot, count - slot - 1);
+        count(inner, count - 1);
+    }
+
+    /** The last slot, from {@code from} on, whose separator is below a bound; {@code from} - 1 if none is. */
+    static int lastBelow(long inner, int from, long bound, boolean orEqual) {
+        int low = from;
+        int high = NodeLayout.count(inner);
+        while (low < high) {
+            int middle = low + high >>> 1;
+            long separator = separator(inner, middle);
+            if (separator < bound || orEqual && separator == bound) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
+    }
+}

@@ -1,0 +1,68 @@
+package io.varve.memory.collection;
+
+/**
+ * Looks for one entry among those of equal hash. Confined to the owner of a tree object.
+ *
+ * <p>Whatever it finds or does not, its path stands where an entry of that hash may be put: at the one that it has found, or in front of
+ * the first of that hash.
+ */
+abstract class SameHash {
+    private final CountedTree tree;
+    private final LeafFormat format;
+    private final Element sought = new Element();
+    private final TreePath further = new TreePath();
+    final TreePath path;
+
+    SameHash(CountedTree tree, TreePath path) {
+        this.tree = tree;
+        this.format = tree.format;
+        this.path = path;
+    }
+
+    /** Whether this is the one. */
+    abstract boolean matches(long entry);
+
+    final boolean find(long hash) {
+        path.forget();
+        tree.seek(sought.order(hash, false), path);
+        if (path.leaf() == NodeSpace.NONE) {
+            return false;
+        }
+        long leaf = tree.space().address(path.leaf());
+        int count = NodeLayout.count(leaf);
+        int offset = path.offset;
+        for (int i = path.index; i < count; i++) {
+            long entry = leaf + offset;
+            if (format.orderAt(entry) != hash) {
+                return false;
+            }
+            if (matches(entry)) {
+                path.rank += i - path.index;
+                path.index = i;
+                path.offset = offset;
+                return true;
+            }
+            offset += format.bytesAt(entry);
+        }
+        return findFurther(hash, count);
+    }
+
+    private boolean findFurther(long hash, int count) {
+        further.copyFrom(path);
+        further.rank += count - path.index;
+        further.index = count;
+        boolean more = tree.settle(further);
+        while (more) {
+            long entry = tree.entry(further);
+            if (format.orderAt(entry) != hash) {
+                return false;
+            }
+            if (matches(entry)) {
+                path.copyFrom(further);
+                return true;
+            }
+            more = tree.next(further);
+        }
+        return false;
+    }
+}

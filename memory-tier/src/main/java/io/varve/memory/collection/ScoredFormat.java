@@ -1,0 +1,76 @@
+package io.varve.memory.collection;
+
+import io.varve.memory.offheap.Memory;
+
+/**
+ * The members of a sorted set with their scores, ordered by score and then by the member's bytes. Immutable.
+ *
+ * <pre>
+ *  +----------------------+--------+--------+
+ *  | score as ScoreOrder  | length | member |
+ *  | has it, 8            | varint |        |
+ *  +----------------------+--------+--------+
+ * </pre>
+ */
+final class ScoredFormat extends LeafFormat {
+    static final ScoredFormat INSTANCE = new ScoredFormat();
+
+    private static final int LENGTH = Long.BYTES;
+
+    private ScoredFormat() {}
+
+    @Override
+    long bytesOf(Element element) {
+        return (long) LENGTH + PackedHashLayout.varintBytes(element.length) + element.length;
+    }
+
+    @Override
+    void write(long entry, Element element) {
+        stored(entry, element.stored);
+        Memory.copy(element.bytes, PackedHashLayout.putVarint(entry + LENGTH, element.length), element.length);
+    }
+
+    @Override
+    int bytesAt(long entry) {
+        int length = length(entry);
+        return LENGTH + PackedHashLayout.varintBytes(length) + length;
+    }
+
+    @Override
+    long orderAt(long entry) {
+        return ScoreOrder.order(stored(entry));
+    }
+
+    @Override
+    boolean isBefore(long entry, Element sought) {
+        long order = orderAt(entry);
+        if (order != sought.order) {
+            return order < sought.order;
+        }
+        if (sought.orderOnly) {
+            return sought.behindEqual;
+        }
+        int compared = Memory.compare(address(entry), length(entry), sought.bytes, sought.length);
+        return compared < 0 || compared == 0 && sought.behindEqual;
+    }
+
+    static boolean isMember(long entry, long member, int length) {
+        return length(entry) == length && Memory.equal(address(entry), member, length);
+    }
+
+    static long stored(long entry) {
+        return Memory.getLong(entry);
+    }
+
+    static void stored(long entry, long stored) {
+        Memory.putLong(entry, stored);
+    }
+
+    static int length(long entry) {
+        return PackedHashLayout.getVarint(entry + LENGTH);
+    }
+
+    static long address(long entry) {
+        return entry + LENGTH + PackedHashLayout.varintBytes(length(entry));
+    }
+}

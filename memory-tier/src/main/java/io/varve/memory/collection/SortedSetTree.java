@@ -1,0 +1,399 @@
+package io.varve.memory.collection;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.ItemType;
+
+/**
+ * A large sorted set, in the order of scores and then of the members' bytes. Confined to one thread, which holds the lock of the
+ * item's shard: see {@link CollectionTree}.
+ *
+ * <p>It is two trees: one of the members by score, and an index that knows by the hash of a member which leaf of the first has it
+ * ({@link MemberIndexFormat}). When entries get another leaf, the index is told, so a member is found by two steps: down the
+ * index, and over one leaf.
+ */
+public final class SortedSetTree extends CollectionTree {
+    private static final ScoredFormat FORMAT = ScoredFormat.INSTANCE;
+
+    private final CountedTree index = new CountedTree(MemberIndexFormat.INSTANCE);
+    private final MemberByHash member = new MemberByHash();
+    private final RecordOfLeaf record = new RecordOfLeaf();
+    private final Element element = new Element();
+    private final Element old = new Element();
+    private final Element entered = new Element();
+    private final TreePath spot = new TreePath();
+    private final TreePath scanned = new TreePath();
+    private final VisitedLeaves visited = new VisitedLeaves();
+    /** Where the element at the position is, unless the path says so. */
+    private int foundLeaf;
+    private int foundOffset;
+
+    public SortedSetTree() {
+        Relay relay = new Relay();
+        super(ItemType.SORTED_SET, 2, new CountedTree(FORMAT, relay));
+        relay.to = this::moved;
+    }
+
+    /** Hands on what is told before there is an object to tell. Confined to that object. */
+    private static final class Relay implements CountedTree.Moves {
+        private CountedTree.Moves to = (from, into, first, count) -> {};
+
+        @Override
+        public void moved(int from, int into, long first, int count) {
+            to.moved(from, into, first, count);
+        }
+    }
+
+    @Override
+    void openTrees(NodeSpace space, long header) {
+        super.openTrees(space, header);
+        index.open(space, TreeHeader.record(header, 1));
+    }
+
+    @Override
+    void forget() {
+        super.forget();
+        index.forget();
+    }
+
+    @Override
+    public void generous(boolean isGenerous) {
+        super.generous(isGenerous);
+        index.generous(isGenerous);
+    }
+
+    // --- the element at the position
+
+    /** Where the member at the position is. */
+    public long address() {
+        return ScoredFormat.address(entry());
+    }
+
+    /** Bytes of the member at the position. */
+    public int length() {
+        return ScoredFormat.length(entry());
+    }
+
+    public double score() {
+        return ScoreOrder.score(ScoredFormat.stored(entry()));
+    }
+
+    private long entry() {
+        requireElement();
+        return pathKnown ? tree.entry(path) : tree.space().address(foundLeaf) + foundOffset;
+    }
+
+    @Override
+    void needPath() {
+        if (pathKnown || !atElement) {
+            super.needPath();
+            return;
+        }
+        long entry = entry();
+        old.scored(ScoredFormat.stored(entry), ScoredFormat.address(entry), ScoredFormat.length(entry));
+        tree.seek(old, path);
+        boolean there = found();
+        assert there && tree.entry(path) == entry : "the order has lost what the index has found";
+    }
+
+    // --- searches
+
+    /** Goes to a member; false, and at the end, if it is not there. */
+    public boolean find(long bytes, int length) {
+        return find(tree.space().hash(bytes, length), bytes, length);
+    }
+
+    private boolean find(long hash, long bytes, int length) {
+        toEnd();
+        atElement = member.find(hash, bytes, length);
+        return atElement;
+    }
+
+    /** Goes to the first element of at least a score; false, and at the end, if there is none. */
+    public boolean seekScore(double score) {
+        tree.seek(element.order(ScoreOrder.order(ScoreOrder.stored(score)), false), path);
+        return found();
+    }
+
+    /** Goes to the first element above a score; false, and at the end, if there is none. */
+    public boolean seekAboveScore(double score) {
+        tree.seek(element.order(ScoreOrder.order(ScoreOrder.stored(score)), true), path);
+        return found();
+    }
+
+    /** Goes to the first element that is not before this one; false, and at the end, if there is none. */
+    public boolean seekMember(double score, long bytes, int length) {
+        tree.seek(element.scored(ScoreOrder.stored(score), bytes, length), path);
+        return found();
+    }
+
+    /** Goes to the first element behind this one, be it there or not; false, and at the end, if there is none. */
+    public boolean seekAboveMember(double score, long bytes, int length) {
+        element.scored(ScoreOrder.stored(score), bytes, length);
+        element.behindEqual = true;
+        tree.seek(element, path);
+        return found();
+    }
+
+    // --- writes
+
+    /**
+     * Gives a member a score, and stands at it.
+     *
+     * @param score not NaN
+     * @return false if the member was there
+     */
+    public boolean put(long bytes, int length, double score) {
+        long stored = ScoreOrder.stored(score);
+        long hash = tree.space().hash(bytes, length);
+        if (find(hash, bytes, length)) {
+            if (ScoredFormat.stored(entry()) != stored) {
+                move(hash, bytes, length, stored);
+            }
+            return false;
+        }
+        tree.seek(element.scored(stored, bytes, length), path);
+        tree.reserve(element, path);
+        entered.of(hash, 0, 0);
+        try {
+            index.reserve(entered, member.path);
+        } catch (CacheFullException full) {
+            tree.cancel();
+            throw full;
+        }
+        entered.stored = tree.insertReserved(element, path);
+        index.insertReserved(entered, member.path);
+        pathKnown = true;
+        atElement = true;
+        return true;
+    }
+
+    /** Another score for the member at the position. */
+    private void move(long hash, long bytes, int length, long stored) {
+        needPath();
+        element.scored(stored, bytes, length);
+        if (mayStay(stored)) {
+            long leaf = tree.space().forWriting(path.leaf());
+            ScoredFormat.stored(leaf + path.offset, stored);
+            return;
+        }
+        old.scored(ScoredFormat.stored(entry()), bytes, length);
+        tree.seek(element, spot);
+        tree.reserve(element, spot);
+        int landed = tree.insertReserved(element, spot);
+        tree.seek(old, path);
+        boolean there = found();
+        assert there : "the member has gone";
+        enter(hash, path.leaf(), landed);
+        tree.remove(path, 1);
+        tree.seek(element, path);
+        boolean back = found();
+        assert back : "the member has not come";
+    }
+
+    /** Whether the element at the position is in order with this score too, as its neighbours in the leaf can tell. */
+    private boolean mayStay(long stored) {
+        long leaf = tree.space().address(path.leaf());
+        long entry = leaf + path.offset;
+        if (ScoredFormat.INSTANCE.orderAt(entry) == ScoreOrder.order(stored)) {
+            return true;
+        }
+        if (path.index == 0 || path.index + 1 == NodeLayout.count(leaf)) {
+            return false;
+        }
+        long before = leaf + FORMAT.offset(leaf, path.index - 1);
+        return FORMAT.isBefore(before, element) && !FORMAT.isBefore(entry + FORMAT.bytesAt(entry), element);
+    }
+
+    /** Removes a member, and stands at what was behind it; false, and at the end, if it was not there. */
+    public boolean remove(long bytes, int length) {
+        if (!find(bytes, length)) {
+            return false;
+        }
+        needPath();
+        index.remove(member.path, 1);
+        super.remove();
+        return true;
+    }
+
+    @Override
+    public void remove() {
+        needPath();
+        leaveIndex(path.leaf(), entry());
+        super.remove();
+    }
+
+    @Override
+    void removeElements(long from, long to) {
+        long left = to - from;
+        while (left > 0) {
+            path.forget();
+            tree.seek(from, path);
+            int some = (int) Math.min(left, tree.leftInLeaf(path));
+            long entry = tree.entry(path);
+            for (int i = 0; i < some; i++) {
+                leaveIndex(path.leaf(), entry);
+                entry += FORMAT.bytesAt(entry);
+            }
+            tree.remove(path, some);
+            left -= some;
+        }
+    }
+
+    // --- the index
+
+    private long hashOf(long entry) {
+        return tree.space().hash(ScoredFormat.address(entry), ScoredFormat.length(entry));
+    }
+
+    private void leaveIndex(int leaf, long entry) {
+        boolean there = record.find(hashOf(entry), leaf);
+        assert there : "the index has lost a member";
+        index.remove(record.path, 1);
+    }
+
+    private void moved(int from, int to, long first, int count) {
+        long entry = first;
+        for (int i = 0; i < count; i++) {
+            enter(hashOf(entry), from, to);
+            entry += FORMAT.bytesAt(entry);
+        }
+    }
+
+    private void enter(long hash, int from, int to) {
+        boolean there = record.find(hash, from);
+        assert there : "the index has lost a member";
+        long leaf = index.space().forWriting(record.path.leaf());
+        MemberIndexFormat.leaf(leaf + record.path.offset, to);
+    }
+
+    /** Looks for the record of a member by looking for the member in the leaf that it names. Confined to its tree. */
+    private final class MemberByHash extends SameHash {
+        private long bytes;
+        private int length;
+
+        MemberByHash() {
+            super(index, new TreePath());
+        }
+
+        boolean find(long hash, long soughtBytes, int soughtLength) {
+            bytes = soughtBytes;
+            length = soughtLength;
+            return find(hash);
+        }
+
+        @Override
+        boolean matches(long entry) {
+            int leaf = MemberIndexFormat.leaf(entry);
+            long at = tree.space().address(leaf);
+            int used = NodeLayout.used(at);
+            int offset = NodeLayout.HEADER_BYTES;
+            while (offset < used) {
+                if (ScoredFormat.isMember(at + offset, bytes, length)) {
+                    foundLeaf = leaf;
+                    foundOffset = offset;
+                    return true;
+                }
+                offset += FORMAT.bytesAt(at + offset);
+            }
+            return false;
+        }
+    }
+
+    /** Looks for the record of a hash that names a leaf. Confined to its tree. */
+    private final class RecordOfLeaf extends SameHash {
+        private int leaf;
+
+        RecordOfLeaf() {
+            super(index, new TreePath());
+        }
+
+        boolean find(long hash, int soughtLeaf) {
+            leaf = soughtLeaf;
+            return find(hash);
+        }
+
+        @Override
+        boolean matches(long entry) {
+            return MemberIndexFormat.leaf(entry) == leaf;
+        }
+    }
+
+    // --- walks
+
+    /** As {@link SetTree#scan}, for members. */
+    public long scan(long cursor, int count, Runnable visit) {
+        visited.forget();
+        long next = HashedScan.scan(index, entered, scanned, cursor, count, () -> {
+            long entry = index.entry(scanned);
+            long hash = MemberIndexFormat.hash(entry);
+            int leaf = MemberIndexFormat.leaf(entry);
+            if (visited.isNew(hash, leaf)) {
+                visitAll(hash, leaf, visit);
+            }
+        });
+        toEnd();
+        return next;
+    }
+
+    /** Members of one leaf that have equal hashes are visited together: so each leaf once for a hash. Confined to its tree. */
+    private static final class VisitedLeaves {
+        private long hash = -1;
+        private int[] leaves = new int[4];
+        private int count;
+
+        void forget() {
+            hash = -1;
+        }
+
+        boolean isNew(long newHash, int leaf) {
+            if (newHash != hash) {
+                hash = newHash;
+                count = 0;
+            }
+            for (int i = 0; i < count; i++) {
+                if (leaves[i] == leaf) {
+                    return false;
+                }
+            }
+            if (count == leaves.length) {
+                leaves = Arrays.copyOf(leaves, count * 2);
+            }
+            leaves[count++] = leaf;
+            return true;
+        }
+    }
+
+    private void visitAll(long hash, int leaf, Runnable visit) {
+        long at = tree.space().address(leaf);
+        int used = NodeLayout.used(at);
+        for (int offset = NodeLayout.HEADER_BYTES; offset < used; offset += FORMAT.bytesAt(at + offset)) {
+            if (hashOf(at + offset) == hash) {
+                foundLeaf = leaf;
+                foundOffset = offset;
+                pathKnown = false;
+                atElement = true;
+                visit.run();
+            }
+        }
+    }
+
+    // --- integrity
+
+    @Override
+    public void checkIntegrity(IntConsumer nodes, Consumer<String> problems) {
+        super.checkIntegrity(nodes, problems);
+        TreeIntegrity.check(index, nodes, problems);
+        if (index.count() != tree.count()) {
+            problems.accept("the index has " + index.count() + " members, the order " + tree.count());
+        }
+        for (boolean more = first(); more; more = next()) {
+            if (!record.find(hashOf(entry()), path.leaf())) {
+                problems.accept("the index does not know of the member of rank " + rank());
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.Ranking;
+import io.varve.memory.index.Index;
+import io.varve.memory.item.Item;
+import io.varve.memory.segment.ItemLayout;
+
+/**
+ * Which of a shard's items are past the line: the policy, applied to where they lie. Guarded by the shard's lock.
+ *
+ * <p>A node is judged as its root item is. Whatever decides between equals is drawn once for a collection, not for each of its
+ * nodes: else the largest would always go first.
+ */
+final class EvictionLine {
+    /** Odd, and without a pattern: makes a location look like a number drawn at random. */
+    private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+
+    private final ShardItems items;
+    private final ShardContext context;
+    private final Ranking ranking = new Ranking();
+    private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
+
+    EvictionLine(ShardItems items, ShardContext context) {
+        this.items = items;
+        this.context = context;
+    }
+
+    /** The policy may change at any time; the line was drawn through scores of the one before. True if it has changed. */
+    boolean follow(EvictionPolicy now) {
+        boolean changed = policy != now;
+        policy = now;
+        return changed;
+    }
+
+    boolean evicts() {
+        return policy.evicts();
+    }
+
+    /** A whole segment is as random a choice as any of its items. */
+    boolean isRandom() {
+        return policy == EvictionPolicy.ALLKEYS_RANDOM || policy == EvictionPolicy.VOLATILE_RANDOM;
+    }
+
+    /** Samples the shard for the line; false if no item may go. With a random policy every item may. */
+    boolean draw(long nowMillis) {
+        ranking.begin();
+        for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE; tries++) {
+            long location = sample();
+            if (location == Index.NONE) {
+                break;
+            }
+            long address = items.address(location);
+            ranking.draw(score(address, ItemLayout.expireAtMillis(address), nowMillis));
+        }
+        return isRandom() ? ranking.drawLineBelowAll() : ranking.drawLine(context.evictionSamples);
+    }
+
+    /** An item that may go, drawn at random. */
+    long sample() {
+        return policy.onlyVolatile() ? items.sampleExpiring() : items.sampleAny();
+    }
+
+    boolean mayGo(long expireAt) {
+        return !policy.onlyVolatile() || expireAt != Item.NEVER;
+    }
+
+    /** Whether an item is past the line; it may go. */
+    boolean isPast(long address, long expireAt, long nowMillis) {
+        return ranking.goes(score(address, expireAt, nowMillis));
+    }
+
+    private long score(long address, long expireAt, long nowMillis) {
+        return Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, items.nextRandom());
+    }
+
+    /** Whether the root item at a location may go and is past the line, as each of its nodes finds. */
+    boolean isOwnerPast(long root, long nowMillis) {
+        long address = items.address(root);
+        long expireAt = ItemLayout.expireAtMillis(address);
+        return mayGo(expireAt) && ranking
+                .goes(Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, root * SPREAD));
+    }
+}

@@ -1,0 +1,128 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.LargeRun;
+import io.varve.memory.segment.Location;
+import io.varve.memory.segment.Segments;
+
+/**
+ * The items that nodes are, in a shard's segments or in runs: no index and no time bucket knows of them. Guarded by the shard's
+ * lock.
+ *
+ * <pre>
+ *  +-------------------------+---------+---------------------------------+
+ *  | header: internal is set | node id | the node's bytes: the tree's id |
+ *  |                         | 4       | first; as many as the capacity  |
+ *  +-------------------------+---------+---------------------------------+
+ * </pre>
+ */
+final class NodeItems {
+    private static final int ID_BYTES = Integer.BYTES;
+
+    private final int number;
+    private final ShardContext context;
+    private final Segments segments;
+    private long datasetBytes;
+
+    NodeItems(int number, ShardContext context, Segments segments) {
+        this.number = number;
+        this.context = context;
+        this.segments = segments;
+    }
+
+    /** Bytes of the item of a node. */
+    static long bytes(int capacity) {
+        return ItemLayout.size(ID_BYTES, capacity, false);
+    }
+
+    /** The id of the node that an internal item is. */
+    static int nodeOf(long address) {
+        return Memory.getInt(ItemLayout.keyAddress(address));
+    }
+
+    long address(long location) {
+        return context.pool.address(location);
+    }
+
+    /** Appends an item (or takes a run for it) and writes all of it but the node's bytes. */
+    long make(int node, int capacity, long nowMillis) {
+        int size = ItemLayout.size(ID_BYTES, capacity, false);
+        datasetBytes += ID_BYTES + capacity;
+        try {
+            return size >= context.largeThresholdBytes
+                    ? makeLarge(node, capacity)
+                    : append(node, capacity, size, nowMillis);
+        } catch (CacheFullException full) {
+            datasetBytes -= ID_BYTES + capacity;
+            throw CacheFullException.of(size);
+        }
+    }
+
+    private long append(int node, int capacity, int size, long nowMillis) {
+        long location = segments.append(size, Segments.DEFAULT_CLASS, nowMillis);
+        write(address(location), node, capacity, false);
+        segments.born(location, size, Item.NEVER, nowMillis);
+        return location;
+    }
+
+    private long makeLarge(int node, int capacity) {
+        LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(ID_BYTES), capacity);
+        if (run == null) {
+            throw CacheFullException.INSTANCE;
+        }
+        // As with every large item there are expiry fields, though never a time.
+        long address = run.address() - (ItemLayout.size(ID_BYTES, capacity, true) - capacity);
+        write(address, node, capacity, true);
+        long location = context.pool.largeItems().adopt(run, address, number);
+        segments.born(location, ItemLayout.size(address), Item.NEVER, 0);
+        return location;
+    }
+
+    private static void write(long address, int node, int capacity, boolean expiryFields) {
+        ItemLayout.write(address, ItemType.STRING, 0, 0, ID_BYTES, capacity, capacity, expiryFields, 0);
+        ItemLayout.internal(address, true);
+        Memory.putInt(ItemLayout.keyAddress(address), node);
+    }
+
+    /** Gives an item another capacity where it lies, if it can. */
+    boolean resize(long location, int capacity) {
+        int size = ItemLayout.size(ID_BYTES, capacity, false);
+        long address = address(location);
+        int old = ItemLayout.capacity(address);
+        if (size >= context.largeThresholdBytes
+                || ItemLayout.isShortCapacity(old) != ItemLayout.isShortCapacity(capacity)
+                || !segments.extendTail(location, size)) {
+            return false;
+        }
+        ItemLayout.capacity(address, capacity);
+        datasetBytes += capacity - old;
+        return true;
+    }
+
+    /** Gives an item up. */
+    void discard(long location) {
+        datasetBytes -= ID_BYTES + ItemLayout.capacity(address(location));
+        segments.died(location);
+    }
+
+    /** Moves an item; what its id stands for is the caller's to say. */
+    long move(long location, long nowMillis) {
+        long address = address(location);
+        int size = ItemLayout.size(address);
+        long writtenAt = segments.meanWrittenAtMillis(Location.segment(location));
+        long made = segments.appendMoved(size, Segments.DEFAULT_CLASS, nowMillis);
+        Memory.copy(address, address(made), size);
+        segments.born(made, size, Item.NEVER, writtenAt);
+        segments.died(location);
+        return made;
+    }
+
+    /** Bytes of the ids and of what the nodes have. */
+    long datasetBytes() {
+        return datasetBytes;
+    }
+}

@@ -1,0 +1,295 @@
+package io.varve.memory.shard;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.function.Consumer;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+
+/**
+ * What the ids of a shard's nodes and trees stand for: an entry of 8 bytes for each, in slabs. Guarded by the shard's lock.
+ *
+ * <pre>
+ *  63  62 61  59 58  48 47                              0
+ * +------+------+------+---------------------------------+
+ * | kind | marks| 0    | location                        |   a node; a tree, whose location is that of its root item
+ * +------+------+------+---------------------------------+
+ * | kind | the root node, 31 bits  | the next, 31 bits   |   a dying tree
+ * +------+-------------------------+---------------------+
+ * | 0    | the next free id of the slab, counted from 1  |   free
+ * +------+-----------------------------------------------+
+ * </pre>
+ *
+ * <p>Ids never move, so a slab goes back to the system only when all of its ids are free; a fresh id comes from the lowest slab
+ * that has one, so that the higher ones empty. One empty slab is kept.
+ */
+final class NodeTable {
+    static final int SLAB_BYTES = 16 * 1024;
+    static final int IDS_PER_SLAB = SLAB_BYTES / Long.BYTES;
+
+    private static final int SLAB_SHIFT = Integer.numberOfTrailingZeros(IDS_PER_SLAB);
+    private static final int SLAB_MASK = IDS_PER_SLAB - 1;
+    /** As many slabs as ids of 31 bits can name. */
+    private static final int MOST_SLABS = 1 << 31 - SLAB_SHIFT;
+
+    private static final int KIND_SHIFT = 62;
+    private static final int FREE = 0;
+    private static final int NODE = 1;
+    private static final int TREE = 2;
+    private static final int DYING = 3;
+    private static final long LOCATION_MASK = (1L << 48) - 1;
+    private static final int ROOT_SHIFT = 31;
+    private static final int ID_MASK = Integer.MAX_VALUE;
+
+    /** Marks of a node: between begin and keep, that it was copied, and that it is to go. */
+    static final long COPIED = 1L << 61;
+    static final long DROPPED = 1L << 60;
+    /** Of a dying tree: the item has gone, the id waits until its parent is met. */
+    static final long GONE = 1L << 59;
+
+    private final Regions regions;
+    private final MemoryBudget budget;
+
+    /** 0 for a slab that was given back. */
+    private long[] slabs = {};
+    private int[] used = {};
+    private int[] firstFree = {};
+    /** How many ids of a slab were ever handed out since it was taken. */
+    private int[] begun = {};
+    private int slabCount;
+    private int held;
+    private int emptySlabs;
+    /** Slabs with a free id, and numbers below {@link #slabCount} of which there is no slab now. */
+    private final BitSet roomy = new BitSet();
+    private final BitSet absent = new BitSet();
+    private long size;
+
+    NodeTable(Regions regions, MemoryBudget budget) {
+        this.regions = regions;
+        this.budget = budget;
+    }
+
+    /**
+     * An id that is in use from now on; what it stands for is the caller's to say.
+     *
+     * @throws CacheFullException if it needs a slab and there is no memory for it
+     */
+    int allocate() {
+        int slab = roomy.nextSetBit(0);
+        if (slab < 0) {
+            int gap = absent.nextSetBit(0);
+            slab = gap < 0 ? slabCount : gap;
+            take(slab);
+        }
+        int free = firstFree[slab];
+        int place;
+        if (free != 0) {
+            place = free - 1;
+            firstFree[slab] = (int) Memory.getLong(slabs[slab] + (long) place * Long.BYTES);
+        } else {
+            place = begun[slab]++;
+        }
+        if (used[slab]++ == 0) {
+            emptySlabs--;
+        }
+        if (used[slab] == usable(slab)) {
+            roomy.clear(slab);
+        }
+        size++;
+        int id = slab << SLAB_SHIFT | place;
+        node(id, 0, 0);
+        return id;
+    }
+
+    /** Id 0 stands for nothing. */
+    private static int usable(int slab) {
+        return slab == 0 ? IDS_PER_SLAB - 1 : IDS_PER_SLAB;
+    }
+
+    private void take(int slab) {
+        if (slab == MOST_SLABS || !budget.tryCharge(SLAB_BYTES)) {
+            throw CacheFullException.INSTANCE;
+        }
+        long address = regions.allocate(SLAB_BYTES);
+        if (address == 0) {
+            budget.release(SLAB_BYTES);
+            throw CacheFullException.INSTANCE;
+        }
+        if (slab == slabs.length) {
+            int length = Math.max(4, slab * 2);
+            slabs = Arrays.copyOf(slabs, length);
+            used = Arrays.copyOf(used, length);
+            firstFree = Arrays.copyOf(firstFree, length);
+            begun = Arrays.copyOf(begun, length);
+        }
+        slabs[slab] = address;
+        used[slab] = 0;
+        firstFree[slab] = 0;
+        begun[slab] = slab == 0 ? 1 : 0;
+        slabCount = Math.max(slabCount, slab + 1);
+        roomy.set(slab);
+        absent.clear(slab);
+        held++;
+        emptySlabs++;
+    }
+
+    void free(int id) {
+        int slab = id >>> SLAB_SHIFT;
+        int place = id & SLAB_MASK;
+        assert kind(id) != FREE : "freed twice: " + id;
+        Memory.putLong(address(id), firstFree[slab]);
+        firstFree[slab] = place + 1;
+        size--;
+        roomy.set(slab);
+        if (--used[slab] == 0 && ++emptySlabs > 1) {
+            giveBack(slab);
+            emptySlabs--;
+        }
+    }
+
+    private void giveBack(int slab) {
+        regions.free(slabs[slab], SLAB_BYTES);
+        budget.release(SLAB_BYTES);
+        slabs[slab] = 0;
+        held--;
+        roomy.clear(slab);
+        absent.set(slab);
+        while (slabCount > 0 && slabs[slabCount - 1] == 0) {
+            absent.clear(--slabCount);
+        }
+    }
+
+    /** Gives all memory back. */
+    void release() {
+        for (int slab = 0; slab < slabCount; slab++) {
+            if (slabs[slab] != 0) {
+                regions.free(slabs[slab], SLAB_BYTES);
+                budget.release(SLAB_BYTES);
+                slabs[slab] = 0;
+            }
+        }
+        slabCount = 0;
+        held = 0;
+        emptySlabs = 0;
+        roomy.clear();
+        absent.clear();
+        size = 0;
+    }
+
+    // --- entries
+
+    private long address(int id) {
+        return slabs[id >>> SLAB_SHIFT] + (long) (id & SLAB_MASK) * Long.BYTES;
+    }
+
+    /** The bits of an id, to be put back as they were. */
+    long bits(int id) {
+        return Memory.getLong(address(id));
+    }
+
+    void bits(int id, long bits) {
+        Memory.putLong(address(id), bits);
+    }
+
+    private int kind(int id) {
+        return (int) (bits(id) >>> KIND_SHIFT);
+    }
+
+    boolean isNode(int id) {
+        return kind(id) == NODE;
+    }
+
+    boolean isTree(int id) {
+        return kind(id) == TREE;
+    }
+
+    boolean isDying(int id) {
+        return kind(id) == DYING;
+    }
+
+    /** Where a node is, or a tree's root item. */
+    long location(int id) {
+        return bits(id) & LOCATION_MASK;
+    }
+
+    static long locationOf(long bits) {
+        return bits & LOCATION_MASK;
+    }
+
+    /**
+     * @param marks {@link #COPIED}, {@link #DROPPED}, both or none
+     */
+    void node(int id, long location, long marks) {
+        bits(id, (long) NODE << KIND_SHIFT | marks | location);
+    }
+
+    void tree(int id, long location) {
+        bits(id, (long) TREE << KIND_SHIFT | location);
+    }
+
+    void dying(int id, int root, int next) {
+        bits(id, (long) DYING << KIND_SHIFT | (long) root << ROOT_SHIFT | next);
+    }
+
+    /** The root node of a dying tree. */
+    int dyingRoot(int id) {
+        return (int) (bits(id) >>> ROOT_SHIFT) & ID_MASK;
+    }
+
+    /** The dying tree behind this one. */
+    int dyingNext(int id) {
+        return (int) bits(id) & ID_MASK;
+    }
+
+    // --- facts
+
+    /** Ids in use. */
+    long size() {
+        return size;
+    }
+
+    long bytes() {
+        return (long) held * SLAB_BYTES;
+    }
+
+    /** All ids are below; not all of them are in use. */
+    int end() {
+        return slabCount << SLAB_SHIFT;
+    }
+
+    /** Whether an id stands for something. For tests. */
+    boolean isUsed(int id) {
+        int slab = id >>> SLAB_SHIFT;
+        return id > 0 && slab < slabCount && slabs[slab] != 0 && (id & SLAB_MASK) < begun[slab] && kind(id) != FREE;
+    }
+
+    /** Counts ids and reports where they are not as many as is noted. */
+    void checkIntegrity(Consumer<String> problems) {
+        long counted = 0;
+        for (int slab = 0; slab < slabCount; slab++) {
+            if (slabs[slab] == 0) {
+                continue;
+            }
+            int inSlab = 0;
+            for (int place = 0; place < IDS_PER_SLAB; place++) {
+                inSlab += isUsed(slab << SLAB_SHIFT | place) ? 1 : 0;
+            }
+            int free = 0;
+            for (int next = firstFree[slab]; next != 0 && free <= IDS_PER_SLAB; free++) {
+                next = (int) Memory.getLong(slabs[slab] + (long) (next - 1) * Long.BYTES);
+            }
+            int never = slab == 0 ? 1 : 0;
+            if (inSlab != used[slab] || inSlab + free + never != begun[slab]) {
+                problems.accept("slab " + slab + " of the node table: " + inSlab + " ids used and " + free + " free of "
+                        + begun[slab] + ", noted are " + used[slab]);
+            }
+            counted += inSlab;
+        }
+        if (counted != size) {
+            problems.accept("the node table has " + counted + " ids, noted are " + size);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.collection.NodeLayout;
+import io.varve.memory.collection.NodeSpace;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.segment.ItemLayout;
+
+/**
+ * The nodes of a shard's trees: internal items whose key is their id, found through the {@link NodeTable}. Guarded by the shard's
+ * lock.
+ *
+ * <p>Between {@link #begin} and {@link #keep} a node that is written to is copied first, and what goes stays: the journal knows what
+ * each id stood for.
+ */
+final class ShardNodes implements NodeSpace {
+    /** What a node should have at most: leaves small enough to be searched from their start, large enough to be worth an item. */
+    private static final int TARGET_BYTES = 1024;
+    /** A node in a segment is smaller than what gets a run of its own. */
+    private static final int TARGET_PART_OF_LARGE = 2;
+
+    private final NodeItems items;
+    private final ShardContext context;
+    private final NodeTable table;
+    private final NodeJournal journal;
+    private final int targetBytes;
+    private boolean begun;
+    private long writtenSinceBegin;
+    private long nowMillis;
+    private long nodes;
+
+    ShardNodes(NodeItems items, ShardContext context, NodeTable table) {
+        this.items = items;
+        this.context = context;
+        this.table = table;
+        journal = new NodeJournal(context.regions, context.budget);
+        targetBytes = Math.min(TARGET_BYTES, context.largeThresholdBytes / TARGET_PART_OF_LARGE);
+    }
+
+    /** When what is written from here on is written. */
+    void now(long millis) {
+        nowMillis = millis;
+    }
+
+    // --- for trees
+
+    @Override
+    public int allocate(int tree, int capacity) {
+        int node = newId();
+        long location;
+        try {
+            location = items.make(node, capacity, nowMillis);
+        } catch (CacheFullException full) {
+            table.free(node);
+            throw full;
+        }
+        if (begun) {
+            try {
+                note(node, 0, location);
+            } catch (CacheFullException full) {
+                table.free(node);
+                throw full;
+            }
+        }
+        table.node(node, location, begun ? NodeTable.COPIED : 0);
+        NodeLayout.tree(address(node), tree);
+        nodes++;
+        return node;
+    }
+
+    /** An id that stands for nothing yet. */
+    int newId() {
+        try {
+            return table.allocate();
+        } catch (CacheFullException full) {
+            // A slab is no segment: some of what is free has to be given back for it.
+            context.refusedBytes.addAndGet(context.pool.segmentBytes());
+            throw full;
+        }
+    }
+
+    /** What an id stood for until an item was made for it, which goes if that cannot be noted. */
+    private void note(int node, long bits, long made) {
+        try {
+            addToJournal(node, bits);
+        } catch (CacheFullException full) {
+            items.discard(made);
+            throw full;
+        }
+        writtenSinceBegin += ItemLayout.size(items.address(made));
+    }
+
+    @Override
+    public long address(int node) {
+        assert table.isNode(node) && (table.bits(node) & NodeTable.GONE) == 0 : "no node " + node;
+        return ItemLayout.valueAddress(items.address(table.location(node)));
+    }
+
+    @Override
+    public long forWriting(int node) {
+        if (begun && (table.bits(node) & NodeTable.COPIED) == 0) {
+            copy(node, capacity(node));
+        }
+        return address(node);
+    }
+
+    /** What was there stays until it is known how this ends. */
+    private void copy(int node, int capacity) {
+        long from = address(node);
+        int kept = Math.min(capacity, capacity(node));
+        long made = items.make(node, capacity, nowMillis);
+        note(node, table.bits(node), made);
+        Memory.copy(from, ItemLayout.valueAddress(items.address(made)), kept);
+        table.node(node, made, NodeTable.COPIED);
+    }
+
+    @Override
+    public int capacity(int node) {
+        return ItemLayout.capacity(items.address(table.location(node)));
+    }
+
+    @Override
+    public void resize(int node, int capacity) {
+        if (begun && (table.bits(node) & NodeTable.COPIED) == 0) {
+            copy(node, capacity);
+            return;
+        }
+        long location = table.location(node);
+        if (items.resize(location, capacity)) {
+            return;
+        }
+        long made = items.make(node, capacity, nowMillis);
+        long from = address(node);
+        Memory.copy(from, ItemLayout.valueAddress(items.address(made)), Math.min(capacity, capacity(node)));
+        table.node(node, made, begun ? NodeTable.COPIED : 0);
+        writtenSinceBegin += ItemLayout.size(items.address(made));
+        items.discard(location);
+    }
+
+    @Override
+    public void free(int node) {
+        long bits = table.bits(node);
+        if (begun) {
+            if ((bits & NodeTable.COPIED) == 0) {
+                addToJournal(node, bits);
+            }
+            table.bits(node, bits | NodeTable.DROPPED);
+            return;
+        }
+        freeForGood(node);
+    }
+
+    /** Frees a node of a tree that is dying, whatever has begun elsewhere: that one cannot be undone. */
+    void freeForGood(int node) {
+        long bits = table.bits(node);
+        assert (bits & (NodeTable.COPIED | NodeTable.DROPPED)) == 0 : "node " + node + " was written to since begin";
+        if ((bits & NodeTable.GONE) == 0) {
+            items.discard(NodeTable.locationOf(bits));
+        }
+        release(node);
+    }
+
+    private void addToJournal(int node, long bits) {
+        try {
+            journal.add(node, bits);
+        } catch (CacheFullException full) {
+            context.refusedBytes.addAndGet(context.pool.segmentBytes());
+            throw full;
+        }
+    }
+
+    private void release(int node) {
+        table.free(node);
+        nodes--;
+    }
+
+    @Override
+    public long itemBytes(int capacity) {
+        return NodeItems.bytes(capacity) + Long.BYTES;
+    }
+
+    @Override
+    public int targetBytes() {
+        return targetBytes;
+    }
+
+    @Override
+    public long hash(long address, int length) {
+        return Integer.toUnsignedLong(context.elementHash.second(address, length));
+    }
+
+    // --- several writes that are one
+
+    @Override
+    public void begin() {
+        if (begun) {
+            throw new IllegalStateException("Begun already");
+        }
+        begun = true;
+        writtenSinceBegin = 0;
+    }
+
+    @Override
+    public void keep() {
+        begun = false;
+        for (int i = 0; i < journal.count(); i++) {
+            int node = journal.id(i);
+            long old = journal.bits(i);
+            long now = table.bits(node);
+            boolean copied = (now & NodeTable.COPIED) != 0;
+            if (copied && old != 0) {
+                items.discard(NodeTable.locationOf(old));
+            }
+            if ((now & NodeTable.DROPPED) != 0) {
+                items.discard(NodeTable.locationOf(now));
+                release(node);
+            } else {
+                table.node(node, NodeTable.locationOf(now), 0);
+            }
+        }
+        journal.clear();
+    }
+
+    @Override
+    public long undo() {
+        begun = false;
+        for (int i = 0; i < journal.count(); i++) {
+            int node = journal.id(i);
+            long old = journal.bits(i);
+            long now = table.bits(node);
+            if ((now & NodeTable.COPIED) != 0) {
+                items.discard(NodeTable.locationOf(now));
+            }
+            if (old == 0) {
+                release(node);
+            } else {
+                table.bits(node, old);
+            }
+        }
+        journal.clear();
+        return writtenSinceBegin;
+    }
+
+    // --- for the shard
+
+    /** Moves a node out of a segment that is cleaned. */
+    void move(int node, long location, long millis) {
+        assert table.location(node) == location : "node " + node + " is not at " + location;
+        table.node(node, items.move(location, millis), 0);
+    }
+
+    /** The item of a dying tree's leaf goes at once; its id goes when the tree's turn comes. */
+    void discard(int node, long location) {
+        assert table.location(node) == location : "node " + node + " is not at " + location;
+        items.discard(location);
+        table.node(node, 0, NodeTable.GONE);
+    }
+
+    /** Bytes of the journal. */
+    long bytes() {
+        return journal.bytes();
+    }
+
+    /** Gives the memory of the journal back. */
+    void releaseJournal() {
+        journal.release();
+    }
+
+    boolean isBegun() {
+        return begun || journal.count() > 0;
+    }
+
+    /** How many nodes there are, of trees that live or die. */
+    long count() {
+        return nodes;
+    }
+}

@@ -1,0 +1,138 @@
+package io.varve.memory.shard;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+import io.varve.memory.collection.CollectionTree;
+import io.varve.memory.collection.TreeHeader;
+import io.varve.memory.item.Item;
+import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.Location;
+
+/** Walks the trees of a shard and its node table, and reports every violated invariant. Guarded by the shard's lock; for tests. */
+final class TreesIntegrity {
+    private final ShardItems items;
+    private final ShardTrees trees;
+    private final NodeTable table;
+    private final Consumer<String> problems;
+    private final Set<Integer> living = new HashSet<>();
+    private final Set<Integer> reached = new HashSet<>();
+    private long nodeItems;
+    private long large;
+    private long datasetBytes;
+
+    TreesIntegrity(ShardItems items, Consumer<String> problems) {
+        this.items = items;
+        this.trees = items.trees();
+        this.table = trees.table();
+        this.problems = problems;
+    }
+
+    /** Checks the trees of an item that an index holds, if it has any. */
+    void checkRoot(long location) {
+        long address = items.address(location);
+        if (ItemLayout.isDead(address) || !ItemLayout.isTree(address)) {
+            return;
+        }
+        Item item = new Item();
+        items.look(item, location, address);
+        CollectionTree tree = CollectionTree.of(item.type());
+        if (item.valueLength() != TreeHeader.bytes(tree.trees())) {
+            problems.accept("the root item at " + location + " has a header of " + item.valueLength() + " bytes");
+            return;
+        }
+        for (int i = 0; i < tree.trees(); i++) {
+            int id = TreeHeader.tree(TreeHeader.record(item.valueAddress(), i));
+            if (!table.isUsed(id) || !table.isTree(id) || table.location(id) != location) {
+                problems.accept("tree " + id + " of the root item at " + location + " is elsewhere");
+                return;
+            }
+            living.add(id);
+        }
+        tree.open(trees.nodes(), item.valueAddress());
+        if (tree.size() == 0) {
+            problems.accept("the tree at " + location + " has no elements");
+        }
+        tree.checkIntegrity(node -> {
+            if (!reached.add(node)) {
+                problems.accept("node " + node + " is reached twice");
+            }
+        }, problems);
+    }
+
+    /** Checks everything that the node table knows, once all roots have been. */
+    void checkNodes(Set<Long> indexed) {
+        table.checkIntegrity(problems);
+        if (trees.nodes().isBegun()) {
+            problems.accept("writes that are to be one have begun and have no end");
+        }
+        long nodes = 0;
+        Set<Integer> dying = dying();
+        for (int id = 0; id < table.end(); id++) {
+            if (!table.isUsed(id)) {
+                continue;
+            }
+            if (table.isNode(id)) {
+                nodes++;
+                checkNode(id, dying);
+            } else if (table.isTree(id)) {
+                if (!living.contains(id)) {
+                    problems.accept("tree " + id + " has its root item at " + table.location(id) + ", which is "
+                            + (indexed.contains(table.location(id)) ? "another's" : "in no index"));
+                }
+            } else if (!dying.contains(id)) {
+                problems.accept("dying tree " + id + " is not in the list");
+            }
+        }
+        if (nodes != trees.nodes().count()) {
+            problems.accept(nodes + " nodes, " + trees.nodes().count() + " are noted");
+        }
+    }
+
+    private Set<Integer> dying() {
+        Set<Integer> dying = new HashSet<>();
+        for (int tree = trees.firstDying(); tree != 0; tree = table.dyingNext(tree)) {
+            if (!table.isUsed(tree) || !table.isDying(tree) || !dying.add(tree)) {
+                problems.accept("the list of dying trees is broken at " + tree);
+                return dying;
+            }
+        }
+        return dying;
+    }
+
+    private void checkNode(int id, Set<Integer> dying) {
+        if ((table.bits(id) & NodeTable.GONE) != 0) {
+            if (reached.contains(id)) {
+                problems.accept("node " + id + " has gone, and its tree lives");
+            }
+            return;
+        }
+        long location = table.location(id);
+        long address = items.address(location);
+        if (ItemLayout.isDead(address) || !ItemLayout.isInternal(address) || NodeItems.nodeOf(address) != id) {
+            problems.accept("at " + location + " is no item of node " + id);
+            return;
+        }
+        int tree = ShardTrees.treeOf(address);
+        if (!(living.contains(tree) ? reached.contains(id) : dying.contains(tree))) {
+            problems.accept("node " + id + " of tree " + tree + " is reached by nobody");
+        }
+        nodeItems++;
+        large += Location.isLarge(location) ? 1 : 0;
+        datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
+    }
+
+    /** Nodes that are items. */
+    long items() {
+        return nodeItems;
+    }
+
+    long large() {
+        return large;
+    }
+
+    long datasetBytes() {
+        return datasetBytes;
+    }
+}

@@ -1,0 +1,221 @@
+package io.varve.memory.collection;
+
+import java.lang.foreign.Arena;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Nodes whose every byte is accounted for: each has memory of its own, exactly as long as its capacity, so that a byte too many is an
+ * error, as is one of a node that has moved or gone. Refuses when it is told to. Confined to one thread.
+ */
+final class HeapNodeSpace implements NodeSpace {
+    /** The memory of one node. */
+    private static final class Block {
+        private final Arena arena = Arena.ofConfined();
+        private final long address;
+        private final int capacity;
+
+        Block(int capacity) {
+            this.capacity = capacity;
+            address = arena.allocate(capacity).address();
+            LiveRanges.add(address, capacity);
+        }
+
+        void free() {
+            LiveRanges.remove(address);
+            arena.close();
+        }
+    }
+
+    private final int targetBytes;
+    private final long hashes;
+    private final Map<Integer, Block> blocks = new HashMap<>();
+    /** What there was at begin of each node that was touched since; null for one that was not there. */
+    private final Map<Integer, @Nullable Block> before = new HashMap<>();
+    private final Set<Integer> dropped = new HashSet<>();
+    private boolean begun;
+    private int next = 1;
+    private int untilRefusal = Integer.MAX_VALUE;
+    private long refusals;
+
+    /**
+     * @param hashes how many different hashes there are
+     */
+    HeapNodeSpace(int targetBytes, long hashes) {
+        this.targetBytes = targetBytes;
+        this.hashes = hashes;
+    }
+
+    /** Refuses the allocation after so many more, and all that follow, until it is told otherwise. */
+    void refuseAfter(int allocations) {
+        untilRefusal = allocations;
+    }
+
+    void refuseNothing() {
+        untilRefusal = Integer.MAX_VALUE;
+    }
+
+    boolean isBegun() {
+        return begun;
+    }
+
+    long refusals() {
+        return refusals;
+    }
+
+    Set<Integer> nodes() {
+        return blocks.keySet();
+    }
+
+    private Block take(int capacity) {
+        if (untilRefusal <= 0) {
+            refusals++;
+            throw CacheFullException.of(capacity);
+        }
+        if (untilRefusal != Integer.MAX_VALUE) {
+            untilRefusal--;
+        }
+        return new Block(capacity);
+    }
+
+    private Block block(int node) {
+        Block block = blocks.get(node);
+        if (block == null || dropped.contains(node)) {
+            throw new AssertionError("no node " + node);
+        }
+        return block;
+    }
+
+    @Override
+    public int allocate(int tree, int capacity) {
+        Block block = take(capacity);
+        int node = next++;
+        blocks.put(node, block);
+        if (begun) {
+            before.put(node, null);
+        }
+        NodeLayout.tree(block.address, tree);
+        return node;
+    }
+
+    @Override
+    public long address(int node) {
+        return block(node).address;
+    }
+
+    @Override
+    public long forWriting(int node) {
+        if (begun && !before.containsKey(node)) {
+            copy(node, capacity(node));
+        }
+        return address(node);
+    }
+
+    private void copy(int node, int capacity) {
+        Block old = block(node);
+        Block made = take(capacity);
+        Memory.copy(old.address, made.address, Math.min(capacity, old.capacity));
+        blocks.put(node, made);
+        if (begun && !before.containsKey(node)) {
+            before.put(node, old);
+        } else {
+            old.free();
+        }
+    }
+
+    @Override
+    public int capacity(int node) {
+        return block(node).capacity;
+    }
+
+    @Override
+    public void resize(int node, int capacity) {
+        copy(node, capacity);
+    }
+
+    @Override
+    public void free(int node) {
+        Block block = block(node);
+        if (begun) {
+            if (!before.containsKey(node)) {
+                before.put(node, block);
+            }
+            dropped.add(node);
+            return;
+        }
+        block.free();
+        blocks.remove(node);
+    }
+
+    @Override
+    public long itemBytes(int capacity) {
+        return 20L + capacity;
+    }
+
+    @Override
+    public int targetBytes() {
+        return targetBytes;
+    }
+
+    @Override
+    public long hash(long address, int length) {
+        long hash = 7;
+        for (int i = 0; i < length; i++) {
+            hash = (hash ^ Memory.getByte(address + i)) * 0x9E37_79B9_7F4A_7C15L;
+        }
+        return (hash >>> 32) % hashes;
+    }
+
+    @Override
+    public void begin() {
+        begun = true;
+    }
+
+    @Override
+    public void keep() {
+        begun = false;
+        before.forEach((node, old) -> {
+            Block now = blocks.get(node);
+            if (old != null && !old.equals(now)) {
+                old.free();
+            }
+        });
+        for (int node : dropped) {
+            Objects.requireNonNull(blocks.remove(node)).free();
+        }
+        before.clear();
+        dropped.clear();
+    }
+
+    @Override
+    public long undo() {
+        begun = false;
+        before.forEach((node, old) -> {
+            Block now = Objects.requireNonNull(blocks.get(node));
+            if (!now.equals(old)) {
+                now.free();
+            }
+            if (old == null) {
+                blocks.remove(node);
+            } else {
+                blocks.put(node, old);
+            }
+        });
+        before.clear();
+        dropped.clear();
+        return 100;
+    }
+
+    void close() {
+        blocks.values().forEach(Block::free);
+        blocks.clear();
+    }
+}

@@ -1,0 +1,167 @@
+package io.varve.memory.collection;
+
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Random writes to a packed set and to a LinkedHashSet, compared after each. Confined to the test thread. */
+class PackedSetModelTest {
+    private static final int ROOM_BYTES = 8 << 20;
+    private static final int ARGUMENT_BYTES = 3 << 20;
+
+    private final Arena arena = Arena.ofConfined();
+    private final long room = arena.allocate(ROOM_BYTES).address();
+    private final long argument = arena.allocate(ARGUMENT_BYTES).address();
+    private final Set<String> model = new LinkedHashSet<>();
+    private int length;
+
+    @BeforeEach
+    void announce() {
+        LiveRanges.add(argument, ARGUMENT_BYTES);
+        LiveRanges.add(room, PackedSet.EMPTY_BYTES);
+        PackedSet.clear(room);
+        length = PackedSet.EMPTY_BYTES;
+    }
+
+    @AfterEach
+    void forget() {
+        LiveRanges.remove(argument);
+        LiveRanges.remove(room);
+        arena.close();
+    }
+
+    /** Makes the live range exactly as long as the set may be, so that a byte too many is an error. */
+    private void makeRoom(long bytes) {
+        LiveRanges.remove(room);
+        LiveRanges.add(room, bytes);
+    }
+
+    private int write(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+        Memory.copy(bytes, 0, argument, bytes.length);
+        return bytes.length;
+    }
+
+    private void add(String member) {
+        int bytes = write(member);
+        boolean missing = PackedSet.find(room, length, argument, bytes) == PackedSet.NONE;
+        assertThat(missing).isEqualTo(model.add(member));
+        if (missing) {
+            long needed = length + PackedSet.memberBytes(bytes);
+            makeRoom(needed);
+            length = PackedSet.append(room, length, argument, bytes);
+            assertThat((long) length).isEqualTo(needed);
+        }
+    }
+
+    private void remove(String member) {
+        long found = PackedSet.find(room, length, argument, write(member));
+        assertThat(found != PackedSet.NONE).isEqualTo(model.remove(member));
+        if (found != PackedSet.NONE) {
+            length = PackedSet.remove(room, length, found);
+            makeRoom(length);
+        }
+    }
+
+    private void removeAllBut(SplittableRandom random, int oneIn) {
+        List<String> kept = new ArrayList<>();
+        long to = room + PackedSet.EMPTY_BYTES;
+        long next;
+        for (long member = PackedSet.first(room, length); member != PackedSet.NONE; member = next) {
+            next = PackedSet.next(room, length, member);
+            if (random.nextInt(oneIn) == 0) {
+                kept.add(read(member));
+                to = PackedSet.moveDown(member, to);
+            }
+        }
+        length = PackedSet.cut(room, to, kept.size());
+        makeRoom(length);
+        model.retainAll(kept);
+    }
+
+    private static String read(long member) {
+        return new String(Memory.toArray(PackedSet.address(member), PackedSet.length(member)),
+                StandardCharsets.ISO_8859_1);
+    }
+
+    private void check() {
+        assertThat(PackedSet.count(room)).isEqualTo(model.size());
+        List<String> found = new ArrayList<>();
+        for (long member = PackedSet.first(room, length); member != PackedSet.NONE; member = PackedSet.next(room,
+                length, member)) {
+            found.add(read(member));
+        }
+        assertThat(found).isEqualTo(List.copyOf(model));
+        assertThat(PackedSet.find(room, length, argument, write("never there"))).isEqualTo(PackedSet.NONE);
+    }
+
+    @Test
+    void anEmptySetHasNothing() {
+        check();
+        assertThat(PackedSet.first(room, length)).isEqualTo(PackedSet.NONE);
+    }
+
+    @Test
+    void anEmptyMemberIsAMember() {
+        add("");
+        check();
+        add("x");
+        add("");
+        check();
+        remove("");
+        check();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152})
+    void membersOfEveryWidthOfLength(int size) {
+        add("before");
+        add("m".repeat(size));
+        add("n".repeat(size));
+        add("behind");
+        check();
+        remove("m".repeat(size));
+        check();
+        remove("before");
+        check();
+    }
+
+    @Test
+    void randomWritesLeaveWhatTheModelHas() {
+        long seed = System.nanoTime();
+        System.out.println("PackedSetModelTest seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int step = 0; step < 6_000; step++) {
+            String member = random.nextInt(30) == 0
+                    ? "long".repeat(random.nextInt(10_000))
+                    : "m" + random.nextInt(60);
+            if (random.nextInt(5) < 3) {
+                add(member);
+            } else {
+                remove(member);
+            }
+            if (length > ROOM_BYTES / 16 || random.nextInt(100) == 0) {
+                removeAllBut(random, 1 + random.nextInt(5));
+            }
+            check();
+        }
+        for (String each : new ArrayList<>(model)) {
+            remove(each);
+        }
+        assertThat(length).as("seed %d", seed).isEqualTo(PackedSet.EMPTY_BYTES);
+    }
+}

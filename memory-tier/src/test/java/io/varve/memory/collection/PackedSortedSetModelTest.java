@@ -1,0 +1,229 @@
+package io.varve.memory.collection;
+
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Random writes to a packed sorted set and to a map that is sorted anew, compared after each. Confined to the test thread. */
+class PackedSortedSetModelTest {
+    private static final int ROOM_BYTES = 24 << 20;
+    private static final int ARGUMENT_BYTES = 3 << 20;
+    /** Lengths at which a varint becomes wider. */
+    private static final int[] WIDTHS = {0, 1, 127, 128, 129, 16_383, 16_384, 2_097_151, 2_097_152};
+    private static final double[] SCORES = {0.0, -0.0, 1, -1, 1.5, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY,
+            Double.MIN_VALUE, Double.MAX_VALUE, 1e17};
+    private static final Comparator<String> BYTES = Comparator.comparing((String text) -> text);
+
+    private record Entry(double score, String member) {}
+
+    private final Arena arena = Arena.ofConfined();
+    private final long room = arena.allocate(ROOM_BYTES).address();
+    private final long argument = arena.allocate(ARGUMENT_BYTES).address();
+    private final Map<String, Double> model = new HashMap<>();
+    private int length;
+
+    @BeforeEach
+    void announce() {
+        LiveRanges.add(argument, ARGUMENT_BYTES);
+        LiveRanges.add(room, PackedSortedSet.EMPTY_BYTES);
+        PackedSortedSet.clear(room);
+        length = PackedSortedSet.EMPTY_BYTES;
+    }
+
+    @AfterEach
+    void forget() {
+        LiveRanges.remove(argument);
+        LiveRanges.remove(room);
+        arena.close();
+    }
+
+    /** Makes the live range exactly as long as the set may be, so that a byte too many is an error. */
+    private void makeRoom(long bytes) {
+        LiveRanges.remove(room);
+        LiveRanges.add(room, bytes);
+    }
+
+    private int write(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+        Memory.copy(bytes, 0, argument, bytes.length);
+        return bytes.length;
+    }
+
+    private static String member(long entry) {
+        return new String(Memory.toArray(PackedSortedSet.memberAddress(entry), PackedSortedSet.memberLength(entry)),
+                StandardCharsets.ISO_8859_1);
+    }
+
+    private void put(double score, String member) {
+        int memberLength = write(member);
+        long entry = PackedSortedSet.find(room, length, argument, memberLength);
+        if (entry == PackedSortedSet.NONE) {
+            long longer = length + PackedSortedSet.entryBytes(memberLength);
+            makeRoom(longer);
+            length = PackedSortedSet.insert(room, length, score, argument, memberLength);
+            assertThat((long) length).isEqualTo(longer);
+        } else {
+            PackedSortedSet.score(room, length, entry, score, argument, memberLength);
+        }
+        model.put(member, score);
+    }
+
+    private void remove(String member) {
+        long entry = PackedSortedSet.find(room, length, argument, write(member));
+        assertThat(entry != PackedSortedSet.NONE).isEqualTo(model.remove(member) != null);
+        if (entry != PackedSortedSet.NONE) {
+            length = PackedSortedSet.remove(room, length, entry);
+            makeRoom(length);
+        }
+    }
+
+    private List<Entry> sorted() {
+        List<Entry> entries = new ArrayList<>();
+        model.forEach((member, score) -> entries.add(new Entry(score, member)));
+        entries.sort((a, b) -> a.score < b.score ? -1 : a.score > b.score ? 1 : BYTES.compare(a.member, b.member));
+        return entries;
+    }
+
+    private List<Entry> forwards() {
+        List<Entry> entries = new ArrayList<>();
+        for (long entry = PackedSortedSet.first(room, length); entry != PackedSortedSet.NONE; entry = PackedSortedSet
+                .next(room, length, entry)) {
+            entries.add(new Entry(PackedSortedSet.score(entry), member(entry)));
+        }
+        return entries;
+    }
+
+    private List<Entry> backwards() {
+        List<Entry> entries = new ArrayList<>();
+        for (long entry = PackedSortedSet.last(room, length); entry != PackedSortedSet.NONE; entry = PackedSortedSet
+                .previous(room, entry)) {
+            entries.addFirst(new Entry(PackedSortedSet.score(entry), member(entry)));
+        }
+        return entries;
+    }
+
+    private void check(SplittableRandom random) {
+        List<Entry> expected = sorted();
+        assertThat(PackedSortedSet.count(room)).isEqualTo(expected.size());
+        assertThat(forwards()).isEqualTo(expected);
+        assertThat(backwards()).isEqualTo(expected);
+        for (int rank = 0; rank < expected.size(); rank++) {
+            long entry = PackedSortedSet.at(room, length, rank);
+            assertThat(member(entry)).isEqualTo(expected.get(rank).member);
+            assertThat(PackedSortedSet.rank(room, entry)).isEqualTo(rank);
+            assertThat(PackedSortedSet.find(room, length, argument, write(expected.get(rank).member))).isEqualTo(entry);
+        }
+        assertThat(PackedSortedSet.find(room, length, argument, write("never there"))).isEqualTo(PackedSortedSet.NONE);
+        double score = score(random);
+        assertThat(PackedSortedSet.rankOfScore(room, length, score, false))
+                .isEqualTo((int) expected.stream().filter(each -> each.score < score).count());
+        assertThat(PackedSortedSet.rankOfScore(room, length, score, true))
+                .isEqualTo((int) expected.stream().filter(each -> each.score <= score).count());
+    }
+
+    private static double score(SplittableRandom random) {
+        return random.nextInt(3) == 0 ? SCORES[random.nextInt(SCORES.length)] : random.nextInt(-20, 20) / 4.0;
+    }
+
+    private static String member(SplittableRandom random) {
+        int number = random.nextInt(40);
+        String text = number < 20 ? "m" + number : "long-member-".repeat(number == 39 ? 12 : 1) + number;
+        return number % 5 == 0 ? "\u00ff" + text : text;
+    }
+
+    @Test
+    void anEmptySetHasNothing() {
+        check(new SplittableRandom(1));
+        assertThat(PackedSortedSet.first(room, length)).isEqualTo(PackedSortedSet.NONE);
+        assertThat(PackedSortedSet.last(room, length)).isEqualTo(PackedSortedSet.NONE);
+        assertThat(PackedSortedSet.removeRange(room, length, 0, 0)).isEqualTo(length);
+    }
+
+    @Test
+    void membersOfEveryWidthOfALength() {
+        SplittableRandom random = new SplittableRandom(1);
+        for (int width : WIDTHS) {
+            put(width % 3, "x".repeat(width));
+            put(width % 3, "y".repeat(width));
+            check(random);
+        }
+        for (int width : WIDTHS) {
+            put(7 - width % 5, "x".repeat(width));
+            check(random);
+        }
+        for (int width : WIDTHS) {
+            remove("x".repeat(width));
+            check(random);
+        }
+    }
+
+    @Test
+    void equalScoresAreInTheOrderOfUnsignedBytes() {
+        for (String member : new String[] {"b", "", "a", "\u00ff", "ab", "a\0", "\u0080", "\u007f"}) {
+            put(member.length() % 2 == 0 ? 0.0 : -0.0, member);
+        }
+        assertThat(forwards().stream().map(Entry::member)).containsExactly("", "a", "a\0", "ab", "b", "\u007f",
+                "\u0080", "\u00ff");
+        for (boolean orEqual : new boolean[] {false, true}) {
+            int more = orEqual ? 1 : 0;
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write(""), orEqual)).isEqualTo(more);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("ab"), orEqual)).isEqualTo(3 + more);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("abc"), orEqual)).isEqualTo(4);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("\u00ff"), orEqual))
+                    .isEqualTo(7 + more);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("\u00ff\u00ff"), orEqual))
+                    .isEqualTo(8);
+        }
+    }
+
+    @Test
+    void whatComesInOrderIsAppended() {
+        for (int i = 0; i < 300; i++) {
+            int memberLength = write("member" + i);
+            makeRoom(length + PackedSortedSet.entryBytes(memberLength));
+            length = PackedSortedSet.append(room, length, i, argument, memberLength);
+            model.put("member" + i, (double) i);
+        }
+        check(new SplittableRandom(1));
+    }
+
+    @Test
+    void randomWritesLeaveWhatTheModelHas() {
+        long seed = System.nanoTime();
+        System.out.println("PackedSortedSetModelTest seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int step = 0; step < 6_000; step++) {
+            switch (random.nextInt(12)) {
+                case 0, 1, 2 -> remove(member(random));
+                case 3 -> {
+                    List<Entry> before = sorted();
+                    int from = random.nextInt(before.size() + 1);
+                    int to = random.nextInt(from, Math.min(before.size(), from + 6) + 1);
+                    length = PackedSortedSet.removeRange(room, length, from, to);
+                    makeRoom(length);
+                    before.subList(from, to).forEach(entry -> model.remove(entry.member));
+                }
+                default -> put(score(random), member(random));
+            }
+            check(random);
+        }
+        for (String each : new ArrayList<>(model.keySet())) {
+            remove(each);
+        }
+        check(random);
+        assertThat(length).as("seed %d", seed).isEqualTo(PackedSortedSet.EMPTY_BYTES);
+    }
+}

@@ -1,0 +1,144 @@
+package io.varve.memory.collection;
+
+import java.lang.foreign.Arena;
+
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.memory.offheap.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The bytes of nodes and headers: sizes, and that no field touches another. Confined to the test's thread. */
+class TreeLayoutTest {
+    private static final int BYTES = 4096;
+
+    private final Arena arena = Arena.ofConfined();
+    private final long memory = arena.allocate(BYTES).address();
+
+    @BeforeEach
+    void announce() {
+        LiveRanges.add(memory, BYTES);
+    }
+
+    @AfterEach
+    void forget() {
+        LiveRanges.remove(memory);
+        arena.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(bytes = {0, -1})
+    void aNodesFieldsAreItsOwn(byte filled) {
+        Memory.fill(memory, BYTES, filled);
+        NodeLayout.tree(memory, 0x7FFF_FFFF);
+        NodeLayout.clear(memory, 23);
+        NodeLayout.count(memory, 0xFFFF);
+        NodeLayout.used(memory, Integer.MAX_VALUE);
+        NodeLayout.forward(memory, 0x1234_5678);
+        assertThat(NodeLayout.HEADER_BYTES).isEqualTo(16);
+        assertThat(NodeLayout.tree(memory)).isEqualTo(0x7FFF_FFFF);
+        assertThat(NodeLayout.level(memory)).isEqualTo(23);
+        assertThat(NodeLayout.isLeaf(memory)).isFalse();
+        assertThat(NodeLayout.count(memory)).isEqualTo(0xFFFF);
+        assertThat(NodeLayout.used(memory)).isEqualTo(Integer.MAX_VALUE);
+        assertThat(NodeLayout.forward(memory)).isEqualTo(0x1234_5678);
+        assertThat(Memory.getByte(memory + NodeLayout.HEADER_BYTES)).isEqualTo(filled);
+        NodeLayout.clear(memory, 0);
+        assertThat(NodeLayout.isLeaf(memory)).isTrue();
+        assertThat(NodeLayout.count(memory)).isZero();
+        assertThat(NodeLayout.used(memory)).isEqualTo(NodeLayout.HEADER_BYTES);
+        assertThat(NodeLayout.tree(memory)).isEqualTo(0x7FFF_FFFF);
+    }
+
+    @Test
+    void aSlotsFieldsAreItsOwn() {
+        NodeLayout.clear(memory, 1);
+        InnerLayout.put(memory, 0, -1, 0xFFFF_FFFFL, Long.MIN_VALUE);
+        InnerLayout.put(memory, 1, 7, 0, Long.MAX_VALUE);
+        InnerLayout.put(memory, 2, 8, 1, 0);
+        InnerLayout.count(memory, 3);
+        assertThat(NodeLayout.used(memory)).isEqualTo(16 + 3 * 16);
+        assertThat(InnerLayout.child(memory, 0)).isEqualTo(-1);
+        assertThat(InnerLayout.below(memory, 0)).isEqualTo(0xFFFF_FFFFL);
+        assertThat(InnerLayout.separator(memory, 0)).isEqualTo(Long.MIN_VALUE);
+        assertThat(InnerLayout.child(memory, 1)).isEqualTo(7);
+        assertThat(InnerLayout.below(memory, 1)).isZero();
+        assertThat(InnerLayout.separator(memory, 1)).isEqualTo(Long.MAX_VALUE);
+        assertThat(InnerLayout.sumBelow(memory, 0, 3)).isEqualTo(0x1_0000_0000L);
+        InnerLayout.remove(memory, 1);
+        assertThat(NodeLayout.count(memory)).isEqualTo(2);
+        assertThat(InnerLayout.child(memory, 1)).isEqualTo(8);
+        assertThat(InnerLayout.mostChildren(1024)).isEqualTo(63);
+        assertThat(InnerLayout.bytes(63)).isLessThanOrEqualTo(1024);
+    }
+
+    @Test
+    void theLastSlotBelowABoundIsFound() {
+        NodeLayout.clear(memory, 1);
+        long[] separators = {99, 3, 3, 5, 8, 8, 9};
+        for (int i = 0; i < separators.length; i++) {
+            InnerLayout.put(memory, i, i, 1, separators[i]);
+        }
+        InnerLayout.count(memory, separators.length);
+        for (long bound = 0; bound < 11; bound++) {
+            for (boolean orEqual : new boolean[] {false, true}) {
+                int expected = 0;
+                for (int i = 1; i < separators.length; i++) {
+                    expected = separators[i] < bound || orEqual && separators[i] == bound ? i : expected;
+                }
+                assertThat(InnerLayout.lastBelow(memory, 1, bound, orEqual)).isEqualTo(expected);
+            }
+        }
+    }
+
+    @Test
+    void aHeadersRecordsAreTheirOwn() {
+        assertThat(TreeHeader.bytes(1)).isEqualTo(32);
+        assertThat(TreeHeader.bytes(2)).isEqualTo(60);
+        assertThat(TreeHeader.trees(32)).isEqualTo(1);
+        assertThat(TreeHeader.trees(60)).isEqualTo(2);
+        Memory.fill(memory, BYTES, (byte) -1);
+        TreeHeader.clear(memory, 2);
+        assertThat(Memory.getByte(memory + 60)).isEqualTo((byte) -1);
+        TreeHeader.flags(memory, -2);
+        for (int i = 0; i < 2; i++) {
+            long record = TreeHeader.record(memory, i);
+            assertThat(TreeHeader.root(record)).isEqualTo(NodeSpace.NONE);
+            TreeHeader.tree(record, Integer.MAX_VALUE - i);
+            TreeHeader.root(record, 100 + i);
+            TreeHeader.height(record, 23 + i);
+            TreeHeader.count(record, Long.MAX_VALUE - i);
+            TreeHeader.nodeBytes(record, (1L << 40) + i);
+        }
+        for (int i = 0; i < 2; i++) {
+            long record = TreeHeader.record(memory, i);
+            assertThat(TreeHeader.tree(record)).isEqualTo(Integer.MAX_VALUE - i);
+            assertThat(TreeHeader.root(record)).isEqualTo(100 + i);
+            assertThat(TreeHeader.height(record)).isEqualTo(23 + i);
+            assertThat(TreeHeader.count(record)).isEqualTo(Long.MAX_VALUE - i);
+            assertThat(TreeHeader.nodeBytes(record)).isEqualTo((1L << 40) + i);
+        }
+        assertThat(TreeHeader.flags(memory)).isEqualTo(-2);
+        assertThat(TreeHeader.nodeBytes(memory, 60)).isEqualTo((2L << 40) + 1);
+    }
+
+    @Test
+    void scoresAreOrderedAsNumbersAre() {
+        double[] scores = {Double.NEGATIVE_INFINITY, -Double.MAX_VALUE, -1.5, -1, -Double.MIN_NORMAL, -Double.MIN_VALUE,
+                0, Double.MIN_VALUE, Double.MIN_NORMAL, 1, 1.5, Double.MAX_VALUE, Double.POSITIVE_INFINITY};
+        for (int i = 0; i < scores.length; i++) {
+            long stored = ScoreOrder.stored(scores[i]);
+            assertThat(ScoreOrder.score(stored)).isEqualTo(scores[i]);
+            if (i > 0) {
+                assertThat(ScoreOrder.order(stored)).isGreaterThan(ScoreOrder.order(ScoreOrder.stored(scores[i - 1])));
+            }
+        }
+        long negative = ScoreOrder.stored(-0.0);
+        assertThat(ScoreOrder.order(negative)).isEqualTo(ScoreOrder.order(ScoreOrder.stored(0.0)));
+        assertThat(Double.doubleToRawLongBits(ScoreOrder.score(negative))).isEqualTo(Long.MIN_VALUE);
+    }
+}

@@ -1,0 +1,84 @@
+package io.varve.server.acl;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.varve.server.config.FileReplacement;
+
+/**
+ * The file of users, one in a line: {@code user NAME RULE…}. Immutable: static methods only. It has no comments, as it is
+ * written by the server too.
+ */
+final class AclFile {
+    private AclFile() {}
+
+    /** @param errors gets a sentence for each thing that is wrong, without what the rule says */
+    static Map<String, User> read(Path file, AccessControl control, List<String> errors) {
+        Map<String, User> users = new TreeMap<>();
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(file, StandardCharsets.ISO_8859_1);
+        } catch (IOException unreadable) {
+            errors.add("Error loading ACLs, opening file '" + file + "': " + reason(unreadable));
+            return users;
+        }
+        for (int number = 1; number <= lines.size(); number++) {
+            String line = lines.get(number - 1).strip();
+            if (!line.isEmpty()) {
+                read(line, file + ":" + number, control, users, errors);
+            }
+        }
+        if (!errors.isEmpty()) {
+            errors.add("WARNING: ACL errors detected, no change to the previously active ACL rules was performed");
+        }
+        return users;
+    }
+
+    private static String reason(IOException unreadable) {
+        return switch (unreadable) {
+            case NoSuchFileException _ -> "No such file or directory";
+            case AccessDeniedException _ -> "Permission denied";
+            default -> String.valueOf(unreadable.getMessage());
+        };
+    }
+
+    private static void read(String line, String where, AccessControl control, Map<String, User> users,
+            List<String> errors) {
+        List<String> words = Arrays.asList(line.split(" ", -1));
+        if (words.size() < 2 || !words.getFirst().equals("user")) {
+            errors.add(where + " should start with user keyword followed by the username.");
+            return;
+        }
+        String name = words.get(1);
+        if (UserDraft.hasBlank(name)) {
+            errors.add("'" + where + ": username '" + name + "' contains invalid characters.");
+            return;
+        }
+        if (users.containsKey(name)) {
+            errors.add("WARNING: Duplicate user '" + name + "' found on line "
+                    + where.substring(where.lastIndexOf(':') + 1) + ".");
+            return;
+        }
+        UserDraft draft = control.newDraft();
+        try {
+            for (String rule : AccessControl.mergeGroups(words.subList(2, words.size()))) {
+                draft.apply(rule.strip());
+            }
+            users.put(name, draft.build());
+        } catch (RuleException bad) {
+            errors.add(where + ": " + bad.reason() + ".");
+        }
+    }
+
+    static void write(Path file, List<String> lines) throws IOException {
+        FileReplacement.replace(file, (String.join("\n", lines) + "\n").getBytes(StandardCharsets.ISO_8859_1));
+    }
+}

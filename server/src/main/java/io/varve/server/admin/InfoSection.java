@@ -1,0 +1,25 @@
+package io.varve.server.admin;
+
+/**
+ * Writes the lines of a section of INFO: {@code name:value} under a head. Confined to whoever writes the report.
+ *
+ * @param out where they go
+ */
+record InfoSection(StringBuilder out) {
+    InfoSection head(String title) {
+        if (!out.isEmpty()) {
+            out.append("\r\n");
+        }
+        out.append("# ").append(title).append("\r\n");
+        return this;
+    }
+
+    InfoSection field(String name, String value) {
+        out.append(name).append(':').append(value).append("\r\n");
+        return this;
+    }
+
+    InfoSection field(String name, long value) {
+        return field(name, Long.toString(value));
+    }
+}

@@ -1,0 +1,276 @@
+package io.varve.server.command;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.blocking.BlockedKeys.Unblocking;
+import io.varve.server.blocking.Waiter;
+import io.varve.server.keys.NamedKey;
+import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.ReplyWriter;
+
+/**
+ * How a command waits for a key that holds something for it. Immutable: static methods only.
+ *
+ * <p>A command that finds nothing becomes a {@link Waiter} and runs once more, from its beginning, each time it is called; so
+ * what it takes it takes on its own event loop, where it is surely replied.
+ *
+ * @see BlockedKeys
+ */
+final class Blocking {
+    /** What is taken goes to the client alone. */
+    static final int NO_TARGET = -1;
+
+    private static final String UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
+    /** What a waiter takes on the heap, here and with its connection, and what a key of it does beside its bytes. */
+    private static final long WAITER_BYTES = 2 << 10;
+    private static final long KEY_OVERHEAD_BYTES = 512;
+    private static final long NANOS_OF_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+    /** A longer time is as good as for ever. */
+    private static final long LONGEST_MILLIS = TimeUnit.DAYS.toMillis(10_000);
+    private static final BigDecimal THOUSAND = BigDecimal.valueOf(1000);
+    private static final BigDecimal MOST_MILLIS = BigDecimal.valueOf(Long.MAX_VALUE);
+
+    private Blocking() {}
+
+    /** What a look at a key came to. */
+    enum Taken {
+        /** It is not there. */
+        MISSING,
+        /** It has another type; nothing has been replied. */
+        WRONG_TYPE,
+        /** Something was taken and replied, and the key holds more. */
+        SOME,
+        /** Something was taken and replied, and the key has gone. */
+        LAST,
+        /** There is something in it, but an error was replied. */
+        REFUSED
+    }
+
+    /** Takes from a key what the command is to have, and replies it. */
+    @FunctionalInterface
+    interface Taking {
+        /** @param keyIndex number of the key among those that the command names */
+        Taken from(Invocation call, int keyIndex);
+    }
+
+    /** How a command that must not wait says that there is nothing. */
+    @FunctionalInterface
+    interface Absence {
+        void reply(ReplyWriter reply);
+    }
+
+    /**
+     * Takes from the first key that holds something, or waits for one that does.
+     *
+     * @param type            of what it waits for
+     * @param keys            how many of the command's keys, from the first on, it waits for
+     * @param target          number of the key into which what is taken goes; {@link #NO_TARGET}: into none
+     * @param timeoutArgument the longest time to wait, in seconds, 0: for ever
+     * @param nothing         the reply within a transaction if there is nothing
+     */
+    static void take(Invocation call, ItemType type, int keys, int target, int timeoutArgument, Taking taking,
+            Absence nothing) {
+        Waiter waiter = call.client().waiter();
+        if (waiter != null) {
+            takeWhatCame(call, waiter, taking);
+            return;
+        }
+        long timeoutMillis = timeoutMillis(call, timeoutArgument);
+        if (timeoutMillis < 0) {
+            return;
+        }
+        for (int i = 0; i < keys; i++) {
+            Taken taken = taking.from(call, i);
+            if (taken == Taken.WRONG_TYPE) {
+                call.wrongType();
+            }
+            if (taken != Taken.MISSING) {
+                return;
+            }
+        }
+        if (call.isInTransaction()) {
+            nothing.reply(call.reply());
+        } else {
+            startWaiting(call, type, keys, target, timeoutMillis);
+        }
+    }
+
+    /** @return ms, 0 for ever; -1 after an error was replied */
+    private static long timeoutMillis(Invocation call, int argument) {
+        LongDouble seconds = LongDouble.parse(call.argumentAddress(argument), call.argumentLength(argument));
+        if (seconds.kind() == LongDouble.Kind.INVALID) {
+            call.reply().error("ERR timeout is not a float or out of range");
+            return -1;
+        }
+        BigDecimal millis = seconds.value().multiply(THOUSAND).setScale(0, RoundingMode.CEILING);
+        if (seconds.kind() == LongDouble.Kind.INFINITE || millis.signum() < 0 || millis.compareTo(MOST_MILLIS) > 0) {
+            // As in 7.0.15, where what is too large for 64 bits ends below zero.
+            call.reply().error("ERR timeout is negative");
+            return -1;
+        }
+        return millis.longValueExact();
+    }
+
+    private static void startWaiting(Invocation call, ItemType type, int keys, int target, long timeoutMillis) {
+        long bytes = take(call);
+        if (bytes < 0) {
+            call.reply().error(Dispatcher.OUT_OF_MEMORY);
+            return;
+        }
+        List<NamedKey> names = new ArrayList<>(keys);
+        for (int i = 0; i < keys; i++) {
+            names.add(name(call.keyAt(i)));
+        }
+        long deadlineNanos = timeoutMillis == 0 || timeoutMillis > LONGEST_MILLIS
+                ? Long.MAX_VALUE
+                : call.server().ticker().nanoTime() + timeoutMillis * NANOS_OF_MILLI;
+        Waiter waiter = new Waiter(type, names, target == NO_TARGET ? null : name(call.keyAt(target)),
+                deadlineNanos, bytes);
+        call.server().blockedKeys().add(waiter);
+        call.client().waiter(waiter);
+        waitOn(call, waiter);
+    }
+
+    /** Takes from the heap's share what the waiter and the names of its keys will need. @return how much; -1 if there is no room */
+    private static long take(Invocation call) {
+        ArgumentMemory memory = call.server().argumentMemory();
+        long taken = WAITER_BYTES;
+        boolean room = memory.take(taken);
+        for (int i = 0; room && i < call.keyCount(); i++) {
+            long bytes = KEY_OVERHEAD_BYTES + NamedKey.heapBytes(call.keyAt(i).length());
+            room = memory.takePiece(bytes);
+            taken += room ? bytes : 0;
+            if (!room) {
+                memory.give(taken);
+            }
+        }
+        return room ? taken : -1;
+    }
+
+    private static NamedKey name(Key key) {
+        return NamedKey.of(key.database(), key.address(), key.length());
+    }
+
+    private static void takeWhatCame(Invocation call, Waiter waiter, Taking taking) {
+        BlockedKeys blocked = call.server().blockedKeys();
+        for (int key = blocked.nextCall(waiter); key >= 0; key = blocked.nextCall(waiter)) {
+            switch (take(call, waiter, taking, key)) {
+                case MISSING -> blocked.declined(waiter, null);
+                case WRONG_TYPE -> blocked.declined(waiter, typeOf(call, key));
+                case LAST -> {
+                    call.server().stopWaiting(call.client(), true);
+                    return;
+                }
+                case SOME, REFUSED -> {
+                    call.server().stopWaiting(call.client(), false);
+                    return;
+                }
+            }
+        }
+        waitOn(call, waiter);
+    }
+
+    private static Taken take(Invocation call, Waiter waiter, Taking taking, int key) {
+        BlockedKeys blocked = call.server().blockedKeys();
+        blocked.beginCause(waiter);
+        try {
+            return taking.from(call, key);
+        } finally {
+            blocked.endCause();
+        }
+    }
+
+    private static ItemType typeOf(Invocation call, int key) {
+        Item item = call.item();
+        boolean found = call.session().peek(call.keyAt(key), item);
+        assert found;
+        return item.type();
+    }
+
+    private static void waitOn(Invocation call, Waiter waiter) {
+        BlockedKeys blocked = call.server().blockedKeys();
+        long leftMillis = 0;
+        if (waiter.deadlineNanos() != Long.MAX_VALUE) {
+            long leftNanos = waiter.deadlineNanos() - call.server().ticker().nanoTime();
+            leftMillis = Math.max(1, Math.ceilDiv(leftNanos, NANOS_OF_MILLI));
+        }
+        // If it has been called meanwhile, that decides: its command runs in any case.
+        Suspension wait = Suspension.toRunAgain(leftMillis,
+                () -> blocked.end(waiter, Waiter.End.TIMEOUT) == Unblocking.ENDED);
+        blocked.onWake(waiter, wait::again);
+        call.runAgainAfter(wait);
+    }
+
+    /** Replies that the waiting is over although nothing has come. */
+    static void replyEnd(ReplyWriter reply, Waiter.End end) {
+        switch (end) {
+            case TIMEOUT -> reply.nilArray();
+            case ERROR -> reply.error(UNBLOCKED);
+        }
+    }
+
+    /** CLIENT UNBLOCK. */
+    static void unblock(Invocation call) {
+        if (call.argumentCount() > 4) {
+            call.reply().error("ERR unknown subcommand or wrong number of arguments for '"
+                    + call.argumentString(1) + "'. Try CLIENT HELP.");
+            return;
+        }
+        Waiter.End why = Waiter.End.TIMEOUT;
+        if (call.argumentCount() == 4) {
+            if (call.argumentIs(3, "ERROR")) {
+                why = Waiter.End.ERROR;
+            } else if (!call.argumentIs(3, "TIMEOUT")) {
+                call.reply().error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+                return;
+            }
+        }
+        if (!call.requireLong(2)) {
+            return;
+        }
+        if (!call.isInTransaction() && call.runsBehindAllWaiters()) {
+            // Whoever has been served waits no more.
+            return;
+        }
+        Client target = call.server().clients().find(call.longValue());
+        if (target == null) {
+            call.reply().integer(0);
+            return;
+        }
+        Waiter waiter = target.waiter();
+        if (waiter == null) {
+            call.reply().integer(end(target.suspension(), why) ? 1 : 0);
+            return;
+        }
+        BlockedKeys blocked = call.server().blockedKeys();
+        switch (blocked.end(waiter, why)) {
+            case ENDED -> call.reply().integer(1);
+            case NOT_WAITING -> call.reply().integer(0);
+            case CALLED -> {
+                if (call.isInTransaction()) {
+                    call.reply().integer(0);
+                } else {
+                    Suspension wait = Suspension.unnoticed();
+                    blocked.behind(waiter, wait::again);
+                    call.runAgainAfter(wait);
+                }
+            }
+        }
+    }
+
+    /** Ends a wait for something else than a key. @return whether it was to be ended so, and was not over */
+    private static boolean end(@org.jspecify.annotations.Nullable Suspension wait, Waiter.End why) {
+        if (wait == null || !wait.isEndable()) {
+            return false;
+        }
+        return why == Waiter.End.ERROR ? wait.answer(reply -> reply.error(UNBLOCKED)) : wait.endAsAtTimeout();
+    }
+}

@@ -1,0 +1,18 @@
+package io.varve.server.command;
+
+import java.util.Set;
+
+import io.varve.server.config.ServerConfig;
+
+/** Who has a part of the settings that may change at run time. */
+@FunctionalInterface
+public interface ConfigListener {
+    /**
+     * Makes ready what the changed settings ask for.
+     *
+     * @param named the settings that were named, be they changed or not
+     * @return puts it to use, once all others are ready too
+     * @throws io.varve.server.config.ConfigException if it cannot be
+     */
+    Runnable prepare(ServerConfig changed, Set<String> named);
+}

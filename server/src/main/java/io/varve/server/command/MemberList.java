@@ -1,0 +1,222 @@
+package io.varve.server.command;
+
+import io.varve.memory.Cache;
+import io.varve.memory.offheap.Memory;
+
+/**
+ * Members of sorted sets with their scores, by where their bytes lie, off the heap. Confined to its event loop; reused from
+ * command to command, and valid while the shards of the sets are locked and nothing is written to them.
+ *
+ * <pre>
+ *  0                8        12       16       24       32
+ *  +----------------+--------+--------+--------+--------+
+ *  | member address | length | hash   | score  | note   |
+ *  +----------------+--------+--------+--------+--------+
+ * </pre>
+ */
+final class MemberList {
+    /** In which order {@link #sort} brings them. */
+    enum Order {
+        /** By score, and by the members' unsigned bytes where it is the same: as a sorted set has them. */
+        SCORE,
+        /** By the note, which is a double; those with the same stay as they came. */
+        NOTE,
+        /** The same from the greatest to the least. */
+        NOTE_DESCENDING
+    }
+
+    private static final int LENGTH_OFFSET = 8;
+    private static final int HASH_OFFSET = 12;
+    private static final int SCORE_OFFSET = 16;
+    private static final int NOTE_OFFSET = 24;
+    private static final int ENTRY_BYTES = 32;
+
+    private final WorkMemory entries = new WorkMemory();
+    private final WorkMemory order = new WorkMemory();
+    private final WorkMemory copies = new WorkMemory();
+    private long base;
+    private int count;
+    /** Where the numbers of the entries are in their order; 0 if they are in that in which they came. */
+    private long sorted;
+
+    int count() {
+        return count;
+    }
+
+    /** Makes room for so many at once: it is refused at once too, if at all. */
+    void expect(Cache cache, long more) {
+        entries.require(cache, (count + more) * ENTRY_BYTES);
+        base = entries.address();
+    }
+
+    /** Adds an entry, whose note is 0; answers its number. */
+    int add(Cache cache, long address, int length, int hash, double score) {
+        entries.require(cache, (count + 1L) * ENTRY_BYTES);
+        base = entries.address();
+        long at = at(count);
+        Memory.putLong(at, address);
+        Memory.putInt(at + LENGTH_OFFSET, length);
+        Memory.putInt(at + HASH_OFFSET, hash);
+        Memory.putLong(at + SCORE_OFFSET, Double.doubleToRawLongBits(score));
+        Memory.putLong(at + NOTE_OFFSET, 0);
+        return count++;
+    }
+
+    private long at(int index) {
+        return base + (long) index * ENTRY_BYTES;
+    }
+
+    long address(int index) {
+        return Memory.getLong(at(index));
+    }
+
+    int length(int index) {
+        return Memory.getInt(at(index) + LENGTH_OFFSET);
+    }
+
+    int hash(int index) {
+        return Memory.getInt(at(index) + HASH_OFFSET);
+    }
+
+    double score(int index) {
+        return Double.longBitsToDouble(Memory.getLong(at(index) + SCORE_OFFSET));
+    }
+
+    void score(int index, double score) {
+        Memory.putLong(at(index) + SCORE_OFFSET, Double.doubleToRawLongBits(score));
+    }
+
+    /** What a command notes of an entry. */
+    long note(int index) {
+        return Memory.getLong(at(index) + NOTE_OFFSET);
+    }
+
+    void note(int index, long note) {
+        Memory.putLong(at(index) + NOTE_OFFSET, note);
+    }
+
+    /** The note where it is a double. */
+    double doubleNote(int index) {
+        return Double.longBitsToDouble(note(index));
+    }
+
+    void doubleNote(int index, double note) {
+        note(index, Double.doubleToRawLongBits(note));
+    }
+
+    /** Leaves those alone that have this note. */
+    void keepNoted(long note) {
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            if (note(i) == note) {
+                if (kept < i) {
+                    Memory.copy(at(i), at(kept), ENTRY_BYTES);
+                }
+                kept++;
+            }
+        }
+        count = kept;
+    }
+
+    /** Brings the entries themselves into the order in which they were sorted; what was left out of it is dropped. */
+    void keepInOrder(Cache cache) {
+        if (sorted == 0) {
+            return;
+        }
+        long bytes = (long) count * ENTRY_BYTES;
+        copies.require(cache, bytes);
+        for (int place = 0; place < count; place++) {
+            Memory.copy(at(inOrder(place)), copies.address() + (long) place * ENTRY_BYTES, ENTRY_BYTES);
+        }
+        Memory.copy(copies.address(), base, bytes);
+        copies.release();
+        sorted = 0;
+    }
+
+    /** Leaves the first ones alone, at most so many, in their order if they were sorted. */
+    void keepFirst(long most) {
+        count = (int) Math.min(count, most);
+    }
+
+    /** The number of the entry that stands at this place of the order. */
+    int inOrder(int place) {
+        return sorted == 0 ? place : Memory.getInt(sorted + (long) place * Integer.BYTES);
+    }
+
+    /** Bytes of the longest member. */
+    int longest() {
+        int longest = 0;
+        for (int place = 0; place < count; place++) {
+            longest = Math.max(longest, length(inOrder(place)));
+        }
+        return longest;
+    }
+
+    void clear() {
+        count = 0;
+        sorted = 0;
+    }
+
+    /** Gives the memory back, and clears the list. */
+    void release() {
+        clear();
+        entries.release();
+        order.release();
+        copies.release();
+    }
+
+    // --- sort
+
+    /** Sorts the entries: from now on {@link #inOrder} goes by that. A merge sort, so that it is stable. */
+    void sort(Cache cache, Order by) {
+        int entriesNow = count;
+        order.require(cache, 2L * Integer.BYTES * entriesNow);
+        long from = order.address();
+        long to = from + (long) Integer.BYTES * entriesNow;
+        for (int i = 0; i < entriesNow; i++) {
+            Memory.putInt(from + (long) i * Integer.BYTES, i);
+        }
+        for (long width = 1; width < entriesNow; width *= 2) {
+            for (long start = 0; start < entriesNow; start += 2 * width) {
+                merge(from, to, start, Math.min(entriesNow, start + width), Math.min(entriesNow, start + 2 * width),
+                        by);
+            }
+            long done = to;
+            to = from;
+            from = done;
+        }
+        sorted = from;
+    }
+
+    private void merge(long from, long to, long start, long middle, long end, Order by) {
+        if (middle == end || !isBehind(number(from, middle - 1), number(from, middle), by)) {
+            Memory.copy(from + start * Integer.BYTES, to + start * Integer.BYTES, (end - start) * Integer.BYTES);
+            return;
+        }
+        long left = start;
+        long right = middle;
+        for (long at = start; at < end; at++) {
+            boolean takeRight = left == middle
+                    || right < end && isBehind(number(from, left), number(from, right), by);
+            long taken = takeRight ? right++ : left++;
+            Memory.putInt(to + at * Integer.BYTES, number(from, taken));
+        }
+    }
+
+    private static int number(long numbers, long place) {
+        return Memory.getInt(numbers + place * Integer.BYTES);
+    }
+
+    private boolean isBehind(int first, int second, Order by) {
+        return switch (by) {
+            case SCORE -> {
+                double one = score(first);
+                double other = score(second);
+                yield one > other || one == other && Memory.compare(address(first), length(first), address(second),
+                        length(second)) > 0;
+            }
+            case NOTE -> doubleNote(first) > doubleNote(second);
+            case NOTE_DESCENDING -> doubleNote(first) < doubleNote(second);
+        };
+    }
+}

@@ -1,0 +1,120 @@
+package io.varve.server.command;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.KeyLookup.Found;
+
+import static io.varve.server.command.CommandFlag.DENYOOM;
+import static io.varve.server.command.CommandFlag.FAST;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.WRITE;
+
+/**
+ * Commands on the members of a set. Immutable: static handlers.
+ *
+ * @see SetWalkCommands for those that answer many members, or any of them
+ * @see SetAlgebraCommands for those on several sets
+ */
+public final class SetCommands {
+    private SetCommands() {}
+
+    /** Adds the family. */
+    public static void addTo(CommandTable.Builder table) {
+        table.add(set("sadd", -3, "1.0.0", "Adds members to a set").key(1).access("RW insert")
+                .flags(WRITE, DENYOOM, FAST).complexity("O(N) in the members").handler(SetCommands::add));
+        table.add(set("srem", -3, "1.0.0", "Removes members of a set").key(1).access("RW delete").flags(WRITE, FAST)
+                .complexity("O(N) in the members").handler(SetCommands::rem));
+        table.add(set("scard", 2, "1.0.0", "Counts the members of a set").key(1).access("RO").flags(READONLY, FAST)
+                .handler(SetCommands::card));
+        table.add(set("sismember", 3, "1.0.0", "Tells whether a set has a member").key(1).access("RO")
+                .flags(READONLY, FAST).handler(SetCommands::ismember));
+        table.add(set("smismember", -3, "6.2.0", "Tells of each of several members whether a set has it").key(1)
+                .access("RO access").flags(READONLY, FAST).complexity("O(N) in the members")
+                .handler(SetCommands::mismember));
+        table.add(set("smove", 4, "1.0.0", "Moves a member from one set to another").keys(1, 2, 1)
+                .access("RW access delete", "RW insert").flags(WRITE, FAST).allOrNothing()
+                .handler(SetCommands::move));
+        SetWalkCommands.addTo(table);
+        SetAlgebraCommands.addTo(table);
+    }
+
+    static CommandSpec.Builder set(String name, int arity, String since, String summary) {
+        return CommandSpec.named(name).arity(arity).categories("@set").group("set").since(since).summary(summary);
+    }
+
+    private static void add(Invocation call) {
+        SetValue set = call.sets().first();
+        if (set.openForWriting(call, call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(set.addArguments(2));
+        }
+    }
+
+    private static void rem(Invocation call) {
+        SetValue set = call.sets().first();
+        if (set.openForWriting(call, call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(set.removeArguments(2));
+        }
+    }
+
+    private static void card(Invocation call) {
+        SetValue set = call.sets().first();
+        if (set.open(call, call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(set.size());
+        }
+    }
+
+    private static void ismember(Invocation call) {
+        SetValue set = call.sets().first();
+        if (set.open(call, call.keyAt(0)) != Found.WRONG_TYPE) {
+            replyWhetherMember(call, set, 2);
+        }
+    }
+
+    private static void mismember(Invocation call) {
+        SetValue set = call.sets().first();
+        if (set.open(call, call.keyAt(0)) == Found.WRONG_TYPE) {
+            return;
+        }
+        call.reply().array(call.argumentCount() - 2);
+        for (int i = 2; i < call.argumentCount(); i++) {
+            replyWhetherMember(call, set, i);
+        }
+    }
+
+    private static void replyWhetherMember(Invocation call, SetValue set, int argument) {
+        call.reply().integer(set.contains(call.argumentAddress(argument), call.argumentLength(argument)) ? 1 : 0);
+    }
+
+    private static void move(Invocation call) {
+        SetValue source = call.sets().first();
+        SetValue target = call.sets().second();
+        long member = call.argumentAddress(3);
+        int length = call.argumentLength(3);
+        switch (source.openForWriting(call, call.keyAt(0))) {
+            case MISSING -> call.reply().integer(0);
+            case WRONG_TYPE -> {
+            }
+            case PRESENT -> {
+                if (target.openForWriting(call, call.keyAt(1)) == Found.WRONG_TYPE) {
+                    return;
+                }
+                boolean moved = source.contains(member, length);
+                if (moved && !isSameKey(call)) {
+                    // All that may find no room comes first.
+                    source.makeFit();
+                    boolean fresh = target.makeRoomFor(member, length);
+                    source.remove(member, length);
+                    if (fresh) {
+                        target.add(member, length);
+                    }
+                }
+                call.reply().integer(moved ? 1 : 0);
+            }
+        }
+    }
+
+    private static boolean isSameKey(Invocation call) {
+        int length = call.argumentLength(1);
+        return length == call.argumentLength(2)
+                && Memory.equal(call.argumentAddress(1), call.argumentAddress(2), length);
+    }
+}

@@ -1,0 +1,246 @@
+package io.varve.server.command;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.collection.PackedSortedSet;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.resp.ReplyWriter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sorted set as commands see it, whatever its layout: its members in their order, a cursor over them, and what changes
+ * them. Confined to its event loop; reused from command to command, and valid while the shard of its key is locked.
+ *
+ * <p>The order is that of {@link PackedSortedSet}; a rank is how many members stand in front. A set that is missing has no
+ * members. A change has these steps: what is new is told by {@link #plan}, {@link #makeRoom} may refuse all of it, the
+ * members are written, and {@link #finish} ends it. What writes or removes leaves the cursor nowhere.
+ */
+final class SortedSetValue {
+    private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
+    private static final int NOWHERE = 0;
+
+    private final Item item = new Item();
+    private @Nullable Invocation call;
+    private @Nullable Key key;
+    private boolean present;
+    /** Bytes of the packed set, while it is changed less than its item has. */
+    private int length;
+    private int encoding;
+    /** Where the cursor's entry begins in the value. */
+    private int here;
+    /** What {@link #plan} was told of. */
+    private long plannedBytes;
+
+    // --- open
+
+    /** Looks the key up for reading; the error for a wrong type is replied. */
+    Found open(Invocation command, Key at) {
+        return opened(command, at, KeyLookup.find(command, at, item, ItemType.SORTED_SET));
+    }
+
+    /** Looks the key up for a change; the error for a wrong type is replied. */
+    Found openForWriting(Invocation command, Key at) {
+        return opened(command, at, KeyLookup.findForWriting(command, at, item, ItemType.SORTED_SET));
+    }
+
+    /** Looks at a key once more, of which it is known that it holds no other type; leaves no trace. */
+    void openAgain(Invocation command, Key at) {
+        boolean found = command.session().peek(at, item);
+        assert !found || item.type() == ItemType.SORTED_SET : item.type();
+        opened(command, at, found ? Found.PRESENT : Found.MISSING);
+    }
+
+    private Found opened(Invocation command, Key at, Found found) {
+        call = command;
+        key = at;
+        present = found == Found.PRESENT;
+        length = present ? item.valueLength() : PackedSortedSet.EMPTY_BYTES;
+        encoding = present ? item.encoding() : Encodings.SORTED_SET_LISTPACK;
+        here = NOWHERE;
+        plannedBytes = 0;
+        return found;
+    }
+
+    // --- look
+
+    private long set() {
+        return item.valueAddress();
+    }
+
+    private long entry() {
+        assert here != NOWHERE;
+        return set() + here;
+    }
+
+    private boolean goTo(long entry) {
+        here = entry == PackedSortedSet.NONE ? NOWHERE : (int) (entry - set());
+        return here != NOWHERE;
+    }
+
+    /** How many members it has. */
+    long size() {
+        return present ? PackedSortedSet.count(set()) : 0;
+    }
+
+    /** Whether it tells of a listpack, in which the zeros have no sign. */
+    boolean isListpack() {
+        return encoding == Encodings.SORTED_SET_LISTPACK;
+    }
+
+    /** How many members have a lower score, or the same if {@code orEqual}. */
+    long rankOfScore(double score, boolean orEqual) {
+        return present ? PackedSortedSet.rankOfScore(set(), length, score, orEqual) : 0;
+    }
+
+    /** How many members are lower, or the same if {@code orEqual}, where all scores are equal. */
+    long rankOfMember(long address, int memberLength, boolean orEqual) {
+        return present ? PackedSortedSet.rankOfMember(set(), length, address, memberLength, orEqual) : 0;
+    }
+
+    // --- cursor
+
+    /** Goes to a member; false if it is not there. */
+    boolean find(long address, int memberLength) {
+        return goTo(present ? PackedSortedSet.find(set(), length, address, memberLength) : PackedSortedSet.NONE);
+    }
+
+    /** Goes to the member with so many in front of it; false if there are not as many. */
+    boolean seek(long rank) {
+        return goTo(rank < size() ? PackedSortedSet.at(set(), length, (int) rank) : PackedSortedSet.NONE);
+    }
+
+    /** Goes to the next member; false if there is none. */
+    boolean next() {
+        return goTo(PackedSortedSet.next(set(), length, entry()));
+    }
+
+    /** Goes to the member in front; false if there is none. */
+    boolean previous() {
+        return goTo(PackedSortedSet.previous(set(), entry()));
+    }
+
+    /** How many stand in front of the cursor's member. */
+    long rank() {
+        return PackedSortedSet.rank(set(), entry());
+    }
+
+    double score() {
+        return PackedSortedSet.score(entry());
+    }
+
+    long memberAddress() {
+        return PackedSortedSet.memberAddress(entry());
+    }
+
+    int memberLength() {
+        return PackedSortedSet.memberLength(entry());
+    }
+
+    void replyMember(ReplyWriter reply) {
+        reply.bulk(memberAddress(), memberLength());
+    }
+
+    /**
+     * A call of ZSCAN: visits members, with the cursor at each.
+     *
+     * @return the next cursor, 0 at the end; a packed set is visited whole, as a listpack of Redis is
+     */
+    long scan(long cursor, int count, Runnable visit) {
+        for (boolean more = seek(0); more; more = next()) {
+            visit.run();
+        }
+        return 0;
+    }
+
+    // --- change
+
+    /** Tells of a member that is to be added, before {@link #makeRoom}. */
+    void plan(int memberLength) {
+        plannedBytes += PackedSortedSet.entryBytes(memberLength);
+    }
+
+    /**
+     * Makes the set fit to be changed, with room for what was planned; it is made if it is missing. The cursor stays.
+     *
+     * @throws CacheFullException if there is no room; the key is then as it was
+     */
+    void makeRoom() {
+        long needed = length + plannedBytes;
+        if (needed > MAX_BYTES) {
+            throw CacheFullException.INSTANCE;
+        }
+        CacheSession session = call().session();
+        if (present) {
+            // Even where no room is needed: a set that is shared with a reply in flight moves away from it. One that
+            // grows and has to move gets a quarter more, so that a row of new members moves it rarely.
+            long capacity = plannedBytes == 0 ? needed : Math.min(MAX_BYTES, needed + (needed >>> 2));
+            session.resize(key(), item, encoding, (int) needed, (int) capacity);
+        } else {
+            session.put(key(), item, ItemType.SORTED_SET, encoding, (int) needed, (int) needed, Item.NEVER);
+            PackedSortedSet.clear(set());
+            present = true;
+        }
+        plannedBytes = 0;
+    }
+
+    /** Adds a member that was planned and is not there. */
+    void add(double score, long address, int memberLength) {
+        if (size() >= call().server().config().zsetMaxListpackEntries()
+                || memberLength > call().server().config().zsetMaxListpackValueBytes()) {
+            encoding = Encodings.SORTED_SET_SKIPLIST;
+        }
+        length = PackedSortedSet.insert(set(), length, stored(score), address, memberLength);
+        here = NOWHERE;
+    }
+
+    /** Gives the cursor's member another score. The member's bytes are given because those in the set move. */
+    void score(double score, long address, int memberLength) {
+        PackedSortedSet.score(set(), length, entry(), stored(score), address, memberLength);
+        here = NOWHERE;
+    }
+
+    /** A listpack of Redis keeps whole numbers as integers. */
+    private double stored(double score) {
+        return isListpack() ? score + 0.0 : score;
+    }
+
+    /** Removes the cursor's member. */
+    void remove() {
+        length = PackedSortedSet.remove(set(), length, entry());
+        here = NOWHERE;
+    }
+
+    /** Removes the members from one rank up to another, which stays. */
+    void removeRange(long from, long to) {
+        length = PackedSortedSet.removeRange(set(), length, (int) from, (int) to);
+        here = NOWHERE;
+    }
+
+    /** Ends a change, and tells of it. A set without members is deleted. */
+    void finish() {
+        CacheSession session = call().session();
+        if (length == PackedSortedSet.EMPTY_BYTES) {
+            present = false;
+            session.delete(key());
+            return;
+        }
+        if (length != item.valueLength()) {
+            session.resize(key(), item, encoding, length, length);
+        } else if (encoding != item.encoding()) {
+            session.encoding(key(), item, encoding);
+        }
+        session.changed(key(), Change.SET);
+    }
+
+    private Invocation call() {
+        return java.util.Objects.requireNonNull(call);
+    }
+
+    private Key key() {
+        return java.util.Objects.requireNonNull(key);
+    }
+}

@@ -1,0 +1,37 @@
+package io.varve.server.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a configuration says beside settings: its users and the other names of commands. Immutable.
+ *
+ * @param users   in the order in which they stand
+ * @param renames from a command's name to its other one, which is empty if it has none any more
+ */
+record Directives(List<UserLine> users, Map<String, String> renames) {
+    static final Directives NONE = new Directives(List.of(), Map.of());
+
+    Directives {
+        users = List.copyOf(users);
+        renames = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(renames));
+    }
+
+    Directives withUser(UserLine user) {
+        List<UserLine> more = new ArrayList<>(users);
+        more.add(user);
+        return new Directives(more, renames);
+    }
+
+    Directives withRename(String from, String to) {
+        Map<String, String> more = new LinkedHashMap<>(renames);
+        more.put(from, to);
+        return new Directives(users, more);
+    }
+
+    Directives withoutUsers() {
+        return new Directives(List.of(), renames);
+    }
+}

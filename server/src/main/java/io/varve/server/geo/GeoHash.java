@@ -1,0 +1,120 @@
+package io.varve.server.geo;
+
+/**
+ * A place as a number of 52 bits, in which those of its longitude and its latitude take turns, so that near places have
+ * near numbers: the geohash that G. Niemeyer published in 2008, in binary. Immutable: static methods only.
+ *
+ * <p>Longitude and latitude are divided into 2 to the {@code step} stripes each; the number of the stripe of longitude is in
+ * the odd bits, that of latitude in the even ones. Latitudes reach only as far as the square map of the web does
+ * (EPSG:900913). The score of a member of a sorted set is such a number with 26 steps; a score that is none is read as the
+ * bits that C makes of it.
+ */
+public final class GeoHash {
+    public static final double LEAST_LONGITUDE = -180;
+    public static final double MOST_LONGITUDE = 180;
+    public static final double LEAST_LATITUDE = -85.05112878;
+    public static final double MOST_LATITUDE = 85.05112878;
+    /** Stripes are divided so often in a score. */
+    public static final int MOST_STEPS = 26;
+
+    private static final String ALPHABET = "0123456789bcdefghjkmnpqrstuvwxyz";
+    private static final int LETTER_BITS = 5;
+    private static final int TEXT_LETTERS = 11;
+    private static final long EVEN_BITS = 0x5555_5555_5555_5555L;
+    private static final double STANDARD_LATITUDE = 90;
+    private static final long WHOLE_INT = 0xFFFF_FFFFL;
+
+    private GeoHash() {}
+
+    public static boolean isOnTheMap(double longitude, double latitude) {
+        return longitude >= LEAST_LONGITUDE && longitude <= MOST_LONGITUDE && latitude >= LEAST_LATITUDE
+                && latitude <= MOST_LATITUDE;
+    }
+
+    // --- to a number
+
+    /** The number of the square of the grid in which the place lies. */
+    public static long encode(double longitude, double latitude, int step) {
+        return encode(longitude, latitude, LEAST_LATITUDE, MOST_LATITUDE, step);
+    }
+
+    private static long encode(double longitude, double latitude, double leastLatitude, double mostLatitude,
+            int step) {
+        double latitudePart = (latitude - leastLatitude) / (mostLatitude - leastLatitude);
+        double longitudePart = (longitude - LEAST_LONGITUDE) / (MOST_LONGITUDE - LEAST_LONGITUDE);
+        return interleaved((long) (latitudePart * (1L << step)), (long) (longitudePart * (1L << step)));
+    }
+
+    /** Spreads the bits of two numbers of 32 bits: those of the first become the even ones, of the second the odd ones. */
+    static long interleaved(long even, long odd) {
+        return spread(even & WHOLE_INT) | spread(odd & WHOLE_INT) << 1;
+    }
+
+    private static long spread(long bits) {
+        return Long.expand(bits, EVEN_BITS);
+    }
+
+    static long evenBits(long bits) {
+        return Long.compress(bits, EVEN_BITS);
+    }
+
+    static long oddBits(long bits) {
+        return Long.compress(bits >>> 1, EVEN_BITS);
+    }
+
+    // --- from a number
+
+    /** The bits that C takes a score for where it wants an unsigned integer of 64 bits. */
+    public static long bitsOf(double score) {
+        return score >= 0x1p63 ? integerOf(score - 0x1p63) ^ Long.MIN_VALUE : integerOf(score);
+    }
+
+    /** The signed integer that C takes a score for: the least one for what is out of range. */
+    public static long integerOf(double value) {
+        return value >= -0x1p63 && value < 0x1p63 ? (long) value : Long.MIN_VALUE;
+    }
+
+    /** The longitude of the middle of the square. */
+    public static double longitude(long bits) {
+        double middle = (longitudeFrom(bits, MOST_STEPS) + longitudeTo(bits, MOST_STEPS)) / 2;
+        return Math.max(LEAST_LONGITUDE, Math.min(MOST_LONGITUDE, middle));
+    }
+
+    /** The latitude of the middle of the square. */
+    public static double latitude(long bits) {
+        double middle = (latitudeFrom(bits, MOST_STEPS) + latitudeTo(bits, MOST_STEPS)) / 2;
+        return Math.max(LEAST_LATITUDE, Math.min(MOST_LATITUDE, middle));
+    }
+
+    static double longitudeFrom(long bits, int step) {
+        return border(oddBits(bits), step, LEAST_LONGITUDE, MOST_LONGITUDE);
+    }
+
+    static double longitudeTo(long bits, int step) {
+        return border(oddBits(bits) + 1 & WHOLE_INT, step, LEAST_LONGITUDE, MOST_LONGITUDE);
+    }
+
+    static double latitudeFrom(long bits, int step) {
+        return border(evenBits(bits), step, LEAST_LATITUDE, MOST_LATITUDE);
+    }
+
+    static double latitudeTo(long bits, int step) {
+        return border(evenBits(bits) + 1 & WHOLE_INT, step, LEAST_LATITUDE, MOST_LATITUDE);
+    }
+
+    private static double border(long stripe, int step, double least, double most) {
+        return least + (double) stripe / (1L << step) * (most - least);
+    }
+
+    // --- as text
+
+    /** The eleven letters of the published geohash, whose latitudes reach to the poles; the last one is always 0. */
+    public static String text(long bits) {
+        long standard = encode(longitude(bits), latitude(bits), -STANDARD_LATITUDE, STANDARD_LATITUDE, MOST_STEPS);
+        StringBuilder text = new StringBuilder(TEXT_LETTERS);
+        for (int shift = 2 * MOST_STEPS - LETTER_BITS; shift >= 0; shift -= LETTER_BITS) {
+            text.append(ALPHABET.charAt((int) (standard >>> shift) & (1 << LETTER_BITS) - 1));
+        }
+        return text.append(ALPHABET.charAt(0)).toString();
+    }
+}

@@ -1,0 +1,63 @@
+package io.varve.server.keys;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+import io.varve.memory.offheap.Memory;
+
+/**
+ * Tells of most keys that they are none of some, without looking them up. Many threads: atomic counters.
+ *
+ * <p>Each key has a counter, by its hash, that it may share with others: what is allocated to look a key up is paid by those
+ * whose counter tells of one.
+ */
+public final class KeyCounters {
+    private static final int COUNTERS = 4096;
+    /** Of FNV-1a. */
+    private static final int HASH_SEED = 0x811C9DC5;
+    private static final int HASH_FACTOR = 0x01000193;
+
+    private final AtomicIntegerArray counters = new AtomicIntegerArray(COUNTERS);
+    /** The longest key that was ever added, bytes. */
+    private final AtomicInteger longest = new AtomicInteger();
+
+    /** One more holds an interest in the key. */
+    public void add(NamedKey key) {
+        longest.accumulateAndGet(key.name().length(), Math::max);
+        counters.incrementAndGet(counterOf(key));
+    }
+
+    /** One that was added holds none any more. */
+    public void remove(NamedKey key) {
+        counters.decrementAndGet(counterOf(key));
+    }
+
+    /** Whether the key may be one of those that were added; if not, it is none. A longer one than any of them is none. */
+    public boolean mayHold(int database, long address, int length) {
+        if (length > longest.get()) {
+            return false;
+        }
+        int hash = HASH_SEED;
+        for (int i = 0; i < length; i++) {
+            hash = mix(hash, Memory.getByte(address + i));
+        }
+        return counters.get(counterOf(hash, database)) != 0;
+    }
+
+    private static int counterOf(NamedKey key) {
+        int hash = HASH_SEED;
+        for (int i = 0; i < key.name().length(); i++) {
+            hash = mix(hash, (byte) key.name().charAt(i));
+        }
+        return counterOf(hash, key.database());
+    }
+
+    private static int mix(int hash, byte b) {
+        return (hash ^ b & 0xFF) * HASH_FACTOR;
+    }
+
+    private static int counterOf(int hash, int database) {
+        int mixed = hash + database * 0x9E3779B9;
+        return (mixed ^ mixed >>> 16) & COUNTERS - 1;
+    }
+}

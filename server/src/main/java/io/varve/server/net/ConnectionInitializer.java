@@ -1,0 +1,73 @@
+package io.varve.server.net;
+
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.uring.IoUringChannelOption;
+import io.varve.server.command.ServerContext;
+import io.varve.server.resp.LargeBulks;
+import org.jspecify.annotations.Nullable;
+
+/** Sets a new connection up. Immutable, shared by all event loops. */
+final class ConnectionInitializer extends ChannelInitializer<Channel> {
+    private static final int READ_BYTES = 64 << 10;
+
+    private final ServerContext server;
+    private final Workers workers;
+    private final Transport transport;
+    private final ConnectionBuffers buffers;
+    private final LargeBulks largeBulks;
+    private final ChannelGroup connections;
+    private final @Nullable TlsDoor tls;
+    private final RecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator(512, 4096, READ_BYTES)
+            .maxMessagesPerRead(1);
+
+    /** @param tls what encrypts them; null if they are plain */
+    ConnectionInitializer(ServerContext server, Workers workers, Transport transport, ConnectionBuffers buffers,
+            LargeBulks largeBulks, ChannelGroup connections, @Nullable TlsDoor tls) {
+        this.server = server;
+        this.workers = workers;
+        this.transport = transport;
+        this.buffers = buffers;
+        this.largeBulks = largeBulks;
+        this.connections = connections;
+        this.tls = tls;
+    }
+
+    @Override
+    protected void initChannel(Channel channel) {
+        connections.add(channel);
+        keepAlive(channel.config());
+        // io_uring holds a buffer for each connection that waits for input: there is none to share. What is encrypted is
+        // kept until a record of it is whole.
+        channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING || tls != null
+                ? sizes
+                : new ReusingReceive(sizes, workers.of(channel.eventLoop()).received()));
+        TlsOutlet outlet = tls == null ? null : tls.addTo(channel.pipeline());
+        channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, buffers, channel, outlet));
+    }
+
+    /** As {@code tcp-keepalive} is now. */
+    private void keepAlive(ChannelConfig config) {
+        int seconds = server.config().intNumber("tcp-keepalive");
+        config.setOption(ChannelOption.SO_KEEPALIVE, seconds > 0);
+        if (seconds > 0) {
+            switch (transport) {
+                case EPOLL -> {
+                    config.setOption(EpollChannelOption.TCP_KEEPIDLE, seconds);
+                    config.setOption(EpollChannelOption.TCP_KEEPINTVL, Math.max(1, seconds / 3));
+                    config.setOption(EpollChannelOption.TCP_KEEPCNT, 3);
+                }
+                case IO_URING -> config.setOption(IoUringChannelOption.TCP_KEEPIDLE, seconds);
+                // Leaves the interval to the system.
+                case NIO -> {
+                }
+            }
+        }
+    }
+}

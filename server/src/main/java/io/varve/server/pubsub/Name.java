@@ -1,0 +1,96 @@
+package io.varve.server.pubsub;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a channel's name or of a pattern. Immutable, and valid for as long as the memory it points at if it has no
+ * bytes of its own.
+ *
+ * <p>To look a name up it points at the argument ({@link #at}): nothing is copied, be it as long as it likes. One that is kept has a
+ * copy ({@link #kept}).
+ */
+public final class Name implements Comparable<Name> {
+    /** Of FNV-1a. */
+    private static final int HASH_SEED = 0x811C9DC5;
+    private static final int HASH_FACTOR = 0x01000193;
+
+    private final byte @Nullable [] bytes;
+    private final long address;
+    private final int length;
+    private final int hash;
+
+    private Name(byte @Nullable [] bytes, long address, int length, int hash) {
+        this.bytes = bytes;
+        this.address = address;
+        this.length = length;
+        this.hash = hash;
+    }
+
+    /** One that points at so many bytes of native memory. */
+    public static Name at(long address, int length) {
+        int hash = HASH_SEED;
+        for (int i = 0; i < length; i++) {
+            hash = (hash ^ Memory.getByte(address + i) & 0xFF) * HASH_FACTOR;
+        }
+        return new Name(null, address, length, hash);
+    }
+
+    /** The same name with bytes of its own. */
+    Name kept() {
+        return bytes == null ? new Name(Memory.toArray(address, length), 0, length, hash) : this;
+    }
+
+    /** How many bytes it has. */
+    public int length() {
+        return length;
+    }
+
+    /** The bytes of a name that is kept, which are not to be changed. */
+    public byte[] bytes() {
+        return Objects.requireNonNull(bytes, "a name that only points");
+    }
+
+    private byte at(int index) {
+        byte[] own = bytes;
+        return own == null ? Memory.getByte(address + index) : own[index];
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        if (!(other instanceof Name name) || name.hash != hash || name.length != length) {
+            return false;
+        }
+        if (bytes != null && name.bytes != null) {
+            return Arrays.equals(bytes, name.bytes);
+        }
+        return compareTo(name) == 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return hash;
+    }
+
+    /** So that a map keeps names of equal hashes in order, however many somebody thinks of. */
+    @Override
+    public int compareTo(Name other) {
+        int common = Math.min(length, other.length);
+        for (int i = 0; i < common; i++) {
+            int difference = Byte.compare(at(i), other.at(i));
+            if (difference != 0) {
+                return difference;
+            }
+        }
+        return Integer.compare(length, other.length);
+    }
+
+    @Override
+    public String toString() {
+        byte[] own = kept().bytes();
+        return new String(own, java.nio.charset.StandardCharsets.ISO_8859_1);
+    }
+}

@@ -1,0 +1,185 @@
+package io.varve.server.tls;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSessionContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
+import org.jspecify.annotations.Nullable;
+
+/** What the {@code tls-} settings come to. Immutable: changed settings or files make another. */
+public final class TlsContext {
+    private static final List<String> PROTOCOLS = List.of("TLSv1.2", "TLSv1.3");
+    private static final char[] IN_MEMORY = "in memory".toCharArray();
+
+    private final SSLContext context;
+    private final SSLParameters parameters;
+
+    private TlsContext(SSLContext context, SSLParameters parameters) {
+        this.context = context;
+        this.parameters = parameters;
+    }
+
+    /**
+     * Reads and checks the files.
+     *
+     * @throws ConfigException in one line: setting, file and what is wrong
+     */
+    public static TlsContext of(ServerConfig config) {
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keyManagers(config), trustManagers(config), null);
+            SSLSessionContext sessions = context.getServerSessionContext();
+            boolean caching = config.bool("tls-session-caching");
+            // 0 would be no limit.
+            sessions.setSessionCacheSize(caching ? Math.max(1, config.intNumber("tls-session-cache-size")) : 1);
+            sessions.setSessionTimeout(caching ? config.intNumber("tls-session-cache-timeout") : 1);
+            return new TlsContext(context, parameters(config, context));
+        } catch (GeneralSecurityException | IOException refused) {
+            throw new ConfigException("tls-cert-file " + config.text("tls-cert-file") + ": " + refused.getMessage());
+        }
+    }
+
+    /** A server's side of one connection. */
+    public SSLEngine newEngine() {
+        SSLEngine engine = context.createSSLEngine();
+        engine.setUseClientMode(false);
+        engine.setSSLParameters(parameters);
+        return engine;
+    }
+
+    private static @Nullable Path path(ServerConfig config, String setting) {
+        String name = config.text(setting);
+        return name.isEmpty() ? null : Path.of(config.text("dir")).resolve(name);
+    }
+
+    private static PemFile needed(ServerConfig config, String setting) {
+        Path path = path(config, setting);
+        if (path == null) {
+            throw new ConfigException(setting + " \"\": is needed where tls-port is set");
+        }
+        return PemFile.read(setting, path);
+    }
+
+    private static javax.net.ssl.KeyManager[] keyManagers(ServerConfig config)
+            throws GeneralSecurityException, IOException {
+        PemFile file = needed(config, "tls-cert-file");
+        List<X509Certificate> chain = file.certificates();
+        PemFile keyFile = needed(config, "tls-key-file");
+        PrivateKey key = PrivateKeys.read(keyFile, config.text("tls-key-file-pass"));
+        if (!PrivateKeys.belongTogether(key, chain.getFirst().getPublicKey())) {
+            throw keyFile.wrong("is not the key of the certificate in " + file.path());
+        }
+        KeyStore store = emptyStore();
+        store.setKeyEntry("server", key, IN_MEMORY, chain.toArray(new X509Certificate[0]));
+        KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        factory.init(store, IN_MEMORY);
+        return factory.getKeyManagers();
+    }
+
+    private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        return store;
+    }
+
+    private static TrustManager @Nullable [] trustManagers(ServerConfig config)
+            throws GeneralSecurityException, IOException {
+        List<X509Certificate> authorities = authorities(config);
+        if (authorities.isEmpty()) {
+            if (!config.text("tls-auth-clients").equals("no")) {
+                throw new ConfigException("tls-auth-clients " + config.text("tls-auth-clients")
+                        + ": needs tls-ca-cert-file or tls-ca-cert-dir");
+            }
+            return null;
+        }
+        KeyStore store = emptyStore();
+        for (int i = 0; i < authorities.size(); i++) {
+            store.setCertificateEntry("authority " + i, authorities.get(i));
+        }
+        TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
+        factory.init(store);
+        return factory.getTrustManagers();
+    }
+
+    private static List<X509Certificate> authorities(ServerConfig config) {
+        List<X509Certificate> authorities = new ArrayList<>();
+        Path file = path(config, "tls-ca-cert-file");
+        if (file != null) {
+            authorities.addAll(PemFile.read("tls-ca-cert-file", file).certificates());
+        }
+        Path folder = path(config, "tls-ca-cert-dir");
+        if (folder != null) {
+            authorities.addAll(authoritiesIn(folder));
+        }
+        return authorities;
+    }
+
+    private static List<X509Certificate> authoritiesIn(Path folder) {
+        List<X509Certificate> authorities = new ArrayList<>();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                PemFile pem = PemFile.read("tls-ca-cert-dir", file);
+                if (pem.blocks().stream().anyMatch(block -> block.label().endsWith("CERTIFICATE"))) {
+                    authorities.addAll(pem.certificates());
+                }
+            }
+        } catch (IOException unreadable) {
+            throw new ConfigException(
+                    "tls-ca-cert-dir " + folder + ": cannot be read: " + PemFile.reason(folder, unreadable));
+        }
+        if (authorities.isEmpty()) {
+            throw new ConfigException("tls-ca-cert-dir " + folder + ": holds no file with a certificate in PEM form");
+        }
+        return authorities;
+    }
+
+    private static SSLParameters parameters(ServerConfig config, SSLContext context) {
+        List<String> supported = List.of(context.getSupportedSSLParameters().getCipherSuites());
+        List<String> defaults = List.of(context.getDefaultSSLParameters().getCipherSuites());
+        String tls13 = config.text("tls-ciphersuites");
+        String tls12 = config.text("tls-ciphers");
+        Set<String> suites = new LinkedHashSet<>(CipherSuites.ofTls13(tls13, tls13.isBlank() ? defaults : supported));
+        suites.addAll(CipherSuites.ofTls12(tls12, defaults));
+        SSLParameters parameters = new SSLParameters(suites.toArray(new String[0]),
+                protocols(config.text("tls-protocols")).toArray(new String[0]));
+        parameters.setUseCipherSuitesOrder(config.bool("tls-prefer-server-ciphers"));
+        switch (config.text("tls-auth-clients")) {
+            case "yes" -> parameters.setNeedClientAuth(true);
+            case "optional" -> parameters.setWantClientAuth(true);
+            default -> parameters.setNeedClientAuth(false);
+        }
+        return parameters;
+    }
+
+    private static List<String> protocols(String list) {
+        if (list.isBlank()) {
+            return PROTOCOLS;
+        }
+        List<String> protocols = new ArrayList<>();
+        for (String word : list.strip().split("\\s+")) {
+            String protocol = PROTOCOLS.stream().filter(word::equalsIgnoreCase).findFirst()
+                    .orElseThrow(() -> new ConfigException("tls-protocols " + list + ": " + word
+                            + " is not offered; there are " + String.join(" ", PROTOCOLS)));
+            protocols.add(protocol);
+        }
+        return protocols;
+    }
+}

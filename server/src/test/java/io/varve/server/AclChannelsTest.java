@@ -1,0 +1,245 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Which channels users may use, and who is disconnected when that becomes less. Confined to the test's thread. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class AclChannelsTest {
+    private static final String NO_CHANNEL = "NOPERM this user has no permissions to access one of the channels used as"
+            + " arguments";
+    private static final String BECAUSE = "NOPERM ACLs rules changed between the moment the transaction was accumulated and"
+            + " the EXEC call. This command is no longer allowed for the following reason: ";
+
+    private final List<RawClient> clients = new ArrayList<>();
+    private VarveServer server;
+    private RawClient admin;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = VarveServer.start(
+                ServerConfig.defaults().with("port", "0").with("io-threads", "3").with("maxmemory", "64mb"));
+        admin = connect();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        for (RawClient client : clients) {
+            client.close();
+        }
+        server.close();
+    }
+
+    private RawClient connect() throws IOException {
+        RawClient client = new RawClient(server.port());
+        clients.add(client);
+        return client;
+    }
+
+    private RawClient login(String user) throws IOException {
+        RawClient client = connect();
+        asks(client, "AUTH " + user + " x", "+OK");
+        return client;
+    }
+
+    private void user(String name, String rules) throws IOException {
+        asks(admin, "ACL SETUSER " + name + " " + rules, "+OK");
+    }
+
+    private static void asks(RawClient of, String words, String expected) throws IOException {
+        of.send(RawClient.encode(words.split(" ", -1)));
+        gets(of, expected);
+    }
+
+    private static void gets(RawClient client, String... expected) throws IOException {
+        for (String one : expected) {
+            assertThat(client.reply().replace("\r\n", " ").strip()).isEqualTo(one);
+        }
+    }
+
+    @Test
+    void eachCommandAsksForItsChannels() throws IOException {
+        user("u", "on nopass +@all ~* resetchannels &news &chat:* &[ab]");
+        RawClient client = login("u");
+        for (String allowed : List.of("PUBLISH news x", "PUBLISH chat:1 x", "PUBLISH a x", "SPUBLISH chat: x")) {
+            asks(client, allowed, ":0");
+        }
+        for (String denied : List.of("PUBLISH newsx x", "PUBLISH chat x", "SPUBLISH c x", "SUBSCRIBE news other",
+                "SSUBSCRIBE other", "SSUBSCRIBE chat:1 other chat:2", "PSUBSCRIBE *", "PSUBSCRIBE chat:1",
+                "PSUBSCRIBE chat:* new?", "PSUBSCRIBE a")) {
+            asks(client, denied, "-" + NO_CHANNEL);
+        }
+        // Nothing was begun with the part that is allowed.
+        assertThat(client.command("CLIENT", "INFO")).contains(" sub=0 psub=0 ssub=0 ");
+        asks(client, "PSUBSCRIBE chat:* [ab] news", "*3 $10 psubscribe $6 chat:* :1");
+        gets(client, "*3 $10 psubscribe $4 [ab] :2", "*3 $10 psubscribe $4 news :3");
+        asks(client, "SSUBSCRIBE b", "*3 $10 ssubscribe $1 b :1");
+        asks(client, "SUBSCRIBE chat:1", "*3 $9 subscribe $6 chat:1 :4");
+        // Ending what one may not begin is allowed.
+        asks(client, "UNSUBSCRIBE other", "*3 $11 unsubscribe $5 other :4");
+        asks(client, "PUNSUBSCRIBE *", "*3 $12 punsubscribe $1 * :4");
+        asks(client, "SUNSUBSCRIBE other", "*3 $12 sunsubscribe $5 other :1");
+    }
+
+    @Test
+    void whatIsDeniedIsLogged() throws IOException {
+        user("u", "on nopass +@all resetchannels &a");
+        RawClient client = login("u");
+        asks(client, "SUBSCRIBE a secret", "-" + NO_CHANNEL);
+        List<RawReply> entry = admin.call("ACL", "LOG").elements().getFirst().elements();
+        assertThat(List.of(entry.get(3).text(), entry.get(5).text(), entry.get(7).text(), entry.get(9).text()))
+                .containsExactly("channel", "toplevel", "secret", "u");
+        assertThat(admin.info("acl_access_denied_channel")).isEqualTo("1");
+    }
+
+    @Test
+    void aSelectorAllowsAsAWhole() throws IOException {
+        user("u", "on nopass resetchannels -@all +subscribe &a (+publish resetchannels &b)");
+        RawClient client = login("u");
+        asks(client, "PUBLISH b x", ":0");
+        asks(client, "PUBLISH a x", "-" + NO_CHANNEL);
+        asks(client, "SUBSCRIBE b", "-" + NO_CHANNEL);
+        asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+    }
+
+    /** Who listens to no more than is still allowed stays; the others are gone before the change is acknowledged. */
+    @ParameterizedTest
+    @ValueSource(strings = {"SUBSCRIBE secret", "PSUBSCRIBE s*", "SSUBSCRIBE secret", "SUBSCRIBE a secret"})
+    void whoListensBeyondChangedRulesIsDisconnected(String listening) throws IOException {
+        user("u", "on nopass +@all &*");
+        RawClient beyond = login("u");
+        RawClient within = login("u");
+        RawClient silent = login("u");
+        RawClient other = connect();
+        String[] words = listening.split(" ");
+        beyond.send(RawClient.encode(words));
+        for (int i = 1; i < words.length; i++) {
+            assertThat(beyond.reply()).contains(words[i]);
+        }
+        asks(within, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        asks(other, "SUBSCRIBE secret", "*3 $9 subscribe $6 secret :1");
+        // In one piece: there is no moment in between.
+        admin.send("ACL SETUSER u resetchannels &a &*x\r\nPUBLISH secret told\r\nSPUBLISH secret told\r\n");
+        gets(admin, "+OK", ":1", ":0");
+        assertThat(beyond.readToEnd()).isEmpty();
+        gets(other, "*3 $7 message $6 secret $4 told");
+        asks(admin, "PUBLISH a x", ":1");
+        gets(within, "*3 $7 message $1 a $1 x");
+        asks(silent, "PUBLISH secret x", "-" + NO_CHANNEL);
+    }
+
+    @Test
+    void whoTakesTheirOwnChannelsAwayGetsTheAnswerFirst() throws IOException {
+        user("u", "on nopass +@all &*");
+        RawClient client = login("u");
+        assertThat(client.command("HELLO", "3")).startsWith("%7");
+        asks(client, "SUBSCRIBE secret", ">3 $9 subscribe $6 secret :1");
+        client.send("ACL SETUSER u resetchannels\r\nPING\r\n");
+        assertThat(client.readToEnd()).isEqualTo("+OK\r\n");
+    }
+
+    @Test
+    void moreRulesDisconnectNobody() throws IOException {
+        user("u", "on nopass +@all resetchannels &a");
+        RawClient client = login("u");
+        asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        user("u", "&b");
+        user("u", "-publish off");
+        user("u", "resetchannels &?");
+        user("u", "allchannels");
+        asks(admin, "PUBLISH a x", ":1");
+        gets(client, "*3 $7 message $1 a $1 x");
+    }
+
+    @Test
+    void whoIsDeletedHearsNothingMore() throws IOException {
+        user("u", "on nopass +@all &*");
+        RawClient client = login("u");
+        asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        admin.send("ACL DELUSER u\r\nPUBLISH a told\r\n");
+        gets(admin, ":1", ":0");
+        assertThat(client.readToEnd()).isEmpty();
+    }
+
+    @Test
+    void whatIsQueuedIsAskedForAgain() throws IOException {
+        user("u", "on nopass +@all ~* &*");
+        RawClient client = login("u");
+        asks(client, "MULTI", "+OK");
+        for (String queued : List.of("SUBSCRIBE secret", "PUBLISH secret x", "PUBLISH a x")) {
+            asks(client, queued, "+QUEUED");
+        }
+        user("u", "resetchannels &a");
+        String why = "-" + BECAUSE + "no permission to access one of the channels used as arguments to the command";
+        asks(client, "EXEC", "*3 " + why + " " + why + " :0");
+        assertThat(client.command("CLIENT", "INFO")).contains(" sub=0 ");
+        asks(client, "MULTI", "+OK");
+        asks(client, "PUBLISH secret x", "-" + NO_CHANNEL);
+        asks(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
+    }
+
+    /** Patterns of users and names of channels are bytes, and may be long. */
+    @Test
+    void namesAreBytesOfAnyLength() throws IOException {
+        String name = "\u00fe" + "n".repeat(100_000);
+        user("u", "on nopass +@all resetchannels &\u00fe*");
+        RawClient client = login("u");
+        assertThat(client.command("SUBSCRIBE", name)).startsWith("*3");
+        assertThat(client.command("SUBSCRIBE", name.substring(1))).isEqualTo("-" + NO_CHANNEL + "\r\n");
+        user("u", "&x");
+        asks(admin, "PUBLISH " + name + " x", ":1");
+        assertThat(client.reply()).startsWith("*3").contains("message");
+        user("u", "resetchannels &\u00fe");
+        assertThat(client.readToEnd()).isEmpty();
+    }
+
+    /** Two clients wait for a key; the first may not have it any more when it comes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"resetkeys", "-blpop", "-@list"})
+    void whoWaitsForWhatTheyMayNotHaveAnyMoreIsToldSoAndTheNextGetsIt(String rules) throws IOException {
+        user("u", "on nopass +@all ~*");
+        RawClient first = waiting(login("u"), 1);
+        RawClient second = waiting(connect(), 2);
+        user("u", rules);
+        admin.send("RPUSH k v\r\nEXISTS k\r\n");
+        gets(admin, ":1", ":0");
+        assertThat(first.reply()).startsWith("-NOPERM this user has no permissions to ");
+        gets(second, "*2 $1 k $1 v");
+        assertThat(admin.info("blocked_clients")).isEqualTo("0");
+        // Nothing is promised to anybody any more.
+        asks(admin, "RPUSH k w", ":1");
+        asks(admin, "LPOP k", "$1 w");
+    }
+
+    /** One that is deleted waits no more, and takes nothing with it. */
+    @Test
+    void whoIsDeletedWhileTheyWaitTakesNothing() throws IOException {
+        user("u", "on nopass +@all ~*");
+        RawClient first = waiting(login("u"), 1);
+        RawClient second = waiting(connect(), 2);
+        admin.send("ACL DELUSER u\r\nRPUSH k v\r\nEXISTS k\r\n");
+        gets(admin, ":1", ":1", ":0");
+        gets(second, "*2 $1 k $1 v");
+        // What it was told on its way out, if it was called before it was gone.
+        assertThat(first.readToEnd()).isIn("", "-NOPERM this user has no permissions to run the 'blpop' command\r\n");
+    }
+
+    private RawClient waiting(RawClient client, int blocked) throws IOException {
+        client.send(RawClient.encode("BLPOP", "k", "0"));
+        await().until(() -> admin.infoLong("blocked_clients") == blocked);
+        return client;
+    }
+}

@@ -1,0 +1,466 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Clients that wait for elements, over sockets: who is served, when and with what. Confined to the test's thread.
+ *
+ * <p>What one client sends in one piece behind a push shows whether others have been served before it: they have, on whichever event
+ * loop they are.
+ */
+@Timeout(60)
+class BlockingCommandsTest {
+    private final List<RawClient> clients = new ArrayList<>();
+    private VarveServer server = start(3);
+    private RawClient admin = connect();
+
+    private static VarveServer start(int loops) {
+        return start(ServerConfig.defaults().with("port", "0").with("io-threads", Integer.toString(loops))
+                .with("maxmemory", "64mb").with("shards", "8"));
+    }
+
+    private static VarveServer start(ServerConfig config) {
+        try {
+            return VarveServer.start(config);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    private RawClient connect() {
+        try {
+            RawClient client = new RawClient(server.port());
+            clients.add(client);
+            return client;
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    private void restart(VarveServer other) {
+        server.close();
+        server = other;
+        admin = connect();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        for (RawClient client : clients) {
+            client.close();
+        }
+        server.close();
+    }
+
+    private static String ask(RawClient of, String words) throws IOException {
+        return of.command(words.split(" ")).replace("\r\n", " ").strip();
+    }
+
+    private static void asks(RawClient of, String words, String expected) throws IOException {
+        assertThat(ask(of, words)).as(words).isEqualTo(expected);
+    }
+
+    private static void gets(RawClient client, String expected) throws IOException {
+        assertThat(client.reply().replace("\r\n", " ").strip()).isEqualTo(expected);
+    }
+
+    /** Sends commands in one piece. */
+    private static void send(RawClient client, String... commands) throws IOException {
+        for (String command : commands) {
+            client.queue(command.split(" "));
+        }
+        client.flush();
+    }
+
+    private void awaitBlocked(int count) {
+        await().atMost(10, TimeUnit.SECONDS).until(() -> admin.infoLong("blocked_clients") == count);
+    }
+
+    /** A client that waits, behind all that wait already. */
+    private RawClient waiting(String... commands) throws IOException {
+        long blocked = admin.infoLong("blocked_clients");
+        RawClient client = connect();
+        send(client, commands);
+        awaitBlocked((int) blocked + 1);
+        return client;
+    }
+
+    private static String id(RawClient client) throws IOException {
+        return ask(client, "CLIENT ID").substring(1);
+    }
+
+    // --- who is served, and with what
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void whoCameFirstIsServedFirstBeforeAnybodySeesTheElement(int loops) throws IOException {
+        restart(start(loops));
+        RawClient a = waiting("BLPOP k 0");
+        RawClient b = waiting("BRPOP k 0");
+        RawClient c = waiting("BLPOP x k 0");
+        RawClient pusher = connect();
+        send(pusher, "RPUSH k 1 2 3 4", "LRANGE k 0 -1", "LLEN k", "RPUSH k 5", "LPOP k");
+        gets(pusher, ":4");
+        gets(pusher, "*1 $1 3");
+        gets(pusher, ":1");
+        gets(pusher, ":2");
+        gets(pusher, "$1 3");
+        gets(a, "*2 $1 k $1 1");
+        gets(b, "*2 $1 k $1 4");
+        gets(c, "*2 $1 k $1 2");
+        awaitBlocked(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void eachPushServesTheNextOne(int loops) throws IOException {
+        restart(start(loops));
+        List<RawClient> waiters = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            waiters.add(waiting("BLPOP k 0"));
+        }
+        for (int i = 0; i < 9; i++) {
+            send(admin, "RPUSH k e" + i);
+        }
+        for (int i = 0; i < 8; i++) {
+            gets(admin, ":1");
+        }
+        gets(admin, ":1");
+        for (int i = 0; i < 8; i++) {
+            gets(waiters.get(i), "*2 $1 k $2 e" + i);
+        }
+        asks(admin, "LRANGE k 0 -1", "*1 $2 e8");
+    }
+
+    @Test
+    void aListOfSeveralElementsServesSeveralPopsAtATime() throws IOException {
+        RawClient a = waiting("BLMPOP 0 2 x k LEFT COUNT 2");
+        RawClient b = waiting("BLMPOP 0 1 k RIGHT COUNT 10");
+        send(admin, "RPUSH k 1 2 3 4", "EXISTS k");
+        gets(admin, ":4");
+        gets(admin, ":0");
+        gets(a, "*2 $1 k *2 $1 1 $1 2");
+        gets(b, "*2 $1 k *2 $1 4 $1 3");
+    }
+
+    @Test
+    void whatIsMovedServesOthersInTurn() throws IOException {
+        RawClient last = waiting("BLPOP c 0");
+        RawClient second = waiting("BLMOVE b c LEFT RIGHT 0");
+        RawClient first = waiting("BRPOPLPUSH a b 0");
+        RawClient watching = waiting("BLPOP a b c 0");
+        send(admin, "RPUSH a v w", "EXISTS a b c");
+        gets(admin, ":2");
+        gets(admin, ":0");
+        gets(first, "$1 w");
+        gets(second, "$1 w");
+        gets(last, "*2 $1 c $1 w");
+        gets(watching, "*2 $1 a $1 v");
+    }
+
+    @Test
+    void nobodyComesToTheTargetBeforeWhatIsMovedThere() throws IOException {
+        RawClient a = waiting("BLMOVE k target LEFT LEFT 0");
+        send(admin, "RPUSH k 1", "RPUSH target 2", "LRANGE target 0 -1");
+        gets(admin, ":1");
+        gets(admin, ":2");
+        gets(admin, "*2 $1 1 $1 2");
+        gets(a, "$1 1");
+    }
+
+    @Test
+    void aRotationServesEverybodyWithTheSameElement() throws IOException {
+        RawClient a = waiting("BLMOVE k k LEFT RIGHT 0");
+        RawClient b = waiting("BLMOVE k k RIGHT LEFT 0");
+        send(admin, "RPUSH k v", "LLEN k");
+        gets(admin, ":1");
+        gets(admin, ":1");
+        gets(a, "$1 v");
+        gets(b, "$1 v");
+    }
+
+    @Test
+    void aTransactionIsOverBeforeAnybodyIsServed() throws IOException {
+        RawClient a = waiting("BLPOP k 0");
+        send(admin, "MULTI", "LPUSH k a", "LPUSH k b", "LPUSH k c", "LLEN k", "EXEC", "LLEN k");
+        for (String reply : new String[] {"+OK", "+QUEUED", "+QUEUED", "+QUEUED", "+QUEUED", "*4 :1 :2 :3 :3", ":2"}) {
+            gets(admin, reply);
+        }
+        gets(a, "*2 $1 k $1 c");
+        asks(admin, "DEL k", ":1");
+        RawClient b = waiting("BLPOP k 0");
+        send(admin, "MULTI", "LPUSH k a", "DEL k", "EXEC", "MULTI", "LPUSH k a", "DEL k", "SET k v", "EXEC", "DEL k",
+                "LPUSH k z");
+        for (String reply : new String[] {"+OK", "+QUEUED", "+QUEUED", "*2 :1 :1", "+OK", "+QUEUED", "+QUEUED",
+                "+QUEUED", "*3 :1 :1 +OK", ":1", ":1"}) {
+            gets(admin, reply);
+        }
+        gets(b, "*2 $1 k $1 z");
+    }
+
+    @Test
+    void aTransactionRunsBehindWhoWasPromisedItsKeys() throws IOException {
+        RawClient a = waiting("BLPOP k 0");
+        RawClient b = waiting("BLPOP k 0");
+        send(admin, "RPUSH k 1 2 3", "MULTI", "LLEN k", "LPOP k", "EXEC");
+        for (String reply : new String[] {":3", "+OK", "+QUEUED", "+QUEUED", "*2 :1 $1 3"}) {
+            gets(admin, reply);
+        }
+        gets(a, "*2 $1 k $1 1");
+        gets(b, "*2 $1 k $1 2");
+    }
+
+    @Test
+    void theFirstKeyThatWasPushedServesWhoWaitsForSeveral() throws IOException {
+        RawClient a = waiting("BLPOP k l 0");
+        RawClient b = waiting("BLPOP l k 0");
+        send(admin, "MULTI", "RPUSH l 1", "RPUSH k 2", "EXEC", "EXISTS k l");
+        for (String reply : new String[] {"+OK", "+QUEUED", "+QUEUED", "*2 :1 :1", ":0"}) {
+            gets(admin, reply);
+        }
+        gets(a, "*2 $1 l $1 1");
+        gets(b, "*2 $1 k $1 2");
+    }
+
+    @Test
+    void aKeyOfAnotherTypeServesNobody() throws IOException {
+        RawClient a = waiting("BLPOP k 0");
+        asks(admin, "SET k v", "+OK");
+        asks(admin, "APPEND k w", ":2");
+        asks(admin, "DEL k", ":1");
+        asks(admin, "HSET k f v", ":1");
+        awaitBlocked(1);
+        send(admin, "DEL k", "RPUSH k v", "EXISTS k");
+        gets(admin, ":1");
+        gets(admin, ":1");
+        gets(admin, ":0");
+        gets(a, "*2 $1 k $1 v");
+    }
+
+    @Test
+    void aMoveToAKeyOfAnotherTypeIsAnErrorAndTheElementIsForTheNext() throws IOException {
+        asks(admin, "SET target v", "+OK");
+        RawClient a = waiting("BLMOVE k target LEFT LEFT 0");
+        RawClient b = waiting("BLPOP k 0");
+        asks(admin, "RPUSH k v", ":1");
+        gets(a, "-WRONGTYPE Operation against a key holding the wrong kind of value");
+        gets(b, "*2 $1 k $1 v");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RENAME from k", "RENAMENX from k", "COPY from k", "LMOVE from k LEFT LEFT",
+            "RPOPLPUSH from k", "LPUSH k v"})
+    void aListThatComesByAnyCommandServesWhoWaits(String command) throws IOException {
+        asks(admin, "RPUSH from v", ":1");
+        RawClient a = waiting("BLPOP k 0");
+        send(admin, command, "EXISTS k");
+        assertThat(admin.reply()).doesNotStartWith("-");
+        gets(admin, ":0");
+        gets(a, "*2 $1 k $1 v");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MOVE k 5", "COPY k k DB 5", "SWAPDB 0 5", "SWAPDB 5 0"})
+    void aListThatComesFromAnotherDatabaseServesWhoWaits(String command) throws IOException {
+        asks(admin, "RPUSH k v", ":1");
+        RawClient a = connect();
+        asks(a, "SELECT 5", "+OK");
+        send(a, "BLPOP other k 0");
+        awaitBlocked(1);
+        RawClient elsewhere = waiting("BLPOP none 0");
+        assertThat(ask(admin, command)).doesNotStartWith("-");
+        gets(a, "*2 $1 k $1 v");
+        awaitBlocked(1);
+        assertThat(elsewhere.isAnswered()).isFalse();
+    }
+
+    // --- how waiting ends
+
+    @ParameterizedTest
+    @CsvSource({"BLPOP k 0.02,2", "BRPOP k l 0.001,2", "BLMOVE k l LEFT LEFT 0.02,2", "BRPOPLPUSH k l 0.02,2",
+            "BLMPOP 0.02 1 k LEFT,2", "BLPOP k 0.02,3", "BLMOVE k l LEFT LEFT 0.02,3"})
+    void theEndOfTheTimeIsAnsweredWithNothing(String command, int protocol) throws IOException {
+        RawClient a = connect();
+        assertThat(ask(a, "HELLO " + protocol)).isNotEmpty();
+        send(a, command, "PING");
+        gets(a, protocol == 2 ? "*-1" : "_");
+        gets(a, "+PONG");
+        asks(a, "RPUSH k v", ":1");
+        asks(a, "LLEN k", ":1");
+        assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
+    }
+
+    @Test
+    void aTimeThatIsNotOverIsNotMadeLongerByWhatDoesNotServe() throws IOException {
+        RawClient a = waiting("BLPOP k 2");
+        long started = System.nanoTime();
+        while (!a.isAnswered()) {
+            asks(admin, "SET k v", "+OK");
+            asks(admin, "DEL k", ":1");
+            assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started)).isLessThan(30);
+        }
+        gets(a, "*-1");
+    }
+
+    @Test
+    void anotherClientEndsTheWaiting() throws IOException {
+        RawClient a = connect();
+        String id = id(a);
+        asks(admin, "CLIENT UNBLOCK " + id, ":0");
+        send(a, "BLPOP k 0", "BLMOVE k l LEFT LEFT 0", "WAIT 1 0", "WAIT 1 0", "PING");
+        awaitBlocked(1);
+        asks(admin, "CLIENT UNBLOCK " + id, ":1");
+        gets(a, "*-1");
+        awaitBlocked(1);
+        asks(admin, "CLIENT UNBLOCK " + id + " ERROR", ":1");
+        gets(a, "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
+        awaitBlocked(1);
+        asks(admin, "CLIENT UNBLOCK " + id + " TIMEOUT", ":1");
+        gets(a, ":0");
+        awaitBlocked(1);
+        asks(admin, "CLIENT UNBLOCK " + id + " error", ":1");
+        gets(a, "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
+        gets(a, "+PONG");
+        asks(admin, "CLIENT UNBLOCK " + id, ":0");
+        asks(admin, "RPUSH k v", ":1");
+        asks(admin, "LLEN k", ":1");
+    }
+
+    @Test
+    void whoHasBeenServedCannotBeUnblocked() throws IOException {
+        for (int i = 0; i < 200; i++) {
+            RawClient a = connect();
+            String id = id(a);
+            send(a, "BLPOP k 0");
+            awaitBlocked(1);
+            send(admin, "RPUSH k v", "CLIENT UNBLOCK " + id, "EXISTS k");
+            gets(admin, ":1");
+            gets(admin, ":0");
+            gets(admin, ":0");
+            gets(a, "*2 $1 k $1 v");
+            a.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void nothingIsTakenForWhoHasGone(boolean killed) throws IOException {
+        RawClient a = connect();
+        String id = id(a);
+        send(a, "BLPOP k 0");
+        awaitBlocked(1);
+        RawClient b = waiting("BLPOP k 0");
+        if (killed) {
+            // In one piece: the push comes before the connection has been told.
+            send(admin, "CLIENT KILL ID " + id, "RPUSH k v");
+            gets(admin, ":1");
+            gets(admin, ":1");
+            assertThat(a.readToEnd()).isEmpty();
+        } else {
+            a.close();
+            awaitBlocked(1);
+            asks(admin, "RPUSH k v", ":1");
+        }
+        gets(b, "*2 $1 k $1 v");
+        awaitBlocked(0);
+        assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
+    }
+
+    // --- around it
+
+    @Test
+    void commandsBehindOneThatWaitsRunAfterIt() throws IOException {
+        RawClient a = waiting("SET s 1", "BLPOP k 0", "INCR s", "BLPOP k l 0", "INCR s");
+        gets(a, "+OK");
+        asks(admin, "GET s", "$1 1");
+        send(a, "INCR s");
+        asks(admin, "RPUSH k 1", ":1");
+        gets(a, "*2 $1 k $1 1");
+        gets(a, ":2");
+        awaitBlocked(1);
+        asks(admin, "RPUSH l 2", ":1");
+        gets(a, "*2 $1 l $1 2");
+        gets(a, ":3");
+        gets(a, ":4");
+    }
+
+    @Test
+    void largeArgumentsWaitWithTheCommandInFrontOfThem() throws IOException {
+        String large = "x".repeat(300_000);
+        RawClient a = connect();
+        a.queue("BLPOP", "k", "0");
+        a.queue("SET", "s", large);
+        a.queue("STRLEN", "s");
+        a.flush();
+        awaitBlocked(1);
+        asks(admin, "RPUSH k " + large, ":1");
+        assertThat(a.reply()).isEqualTo("*2\r\n$1\r\nk\r\n$300000\r\n" + large + "\r\n");
+        gets(a, "+OK");
+        gets(a, ":300000");
+    }
+
+    @Test
+    void noReplyIsSentWhereNoneIsWanted() throws IOException {
+        RawClient a = waiting("CLIENT REPLY SKIP", "BLPOP k 0", "PING");
+        asks(admin, "RPUSH k v", ":1");
+        gets(a, "+PONG");
+        asks(admin, "EXISTS k", ":0");
+    }
+
+    @Test
+    void operatorsSeeWhoWaits() throws IOException {
+        RawClient a = waiting("BLPOP k l 100");
+        RawClient b = waiting("BLMOVE k m LEFT LEFT 0");
+        assertThat(admin.info("clients_in_timeout_table")).isEqualTo("1");
+        assertThat(admin.info("total_blocking_keys")).isEqualTo("2");
+        assertThat(ask(admin, "CLIENT LIST")).contains(" flags=b ", " cmd=blpop ", " cmd=blmove ");
+        asks(admin, "CONFIG RESETSTAT", "+OK");
+        asks(admin, "RPUSH k 1 2", ":2");
+        gets(a, "*2 $1 k $1 1");
+        gets(b, "$1 2");
+        RawClient c = connect();
+        String id = id(c);
+        send(c, "BLPOP k 0");
+        awaitBlocked(1);
+        asks(admin, "CLIENT UNBLOCK " + id + " ERROR", ":1");
+        gets(c, "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
+        // Once each, however often they looked.
+        assertThat(admin.info("cmdstat_blpop")).startsWith("calls=2,").contains("failed_calls=1");
+        assertThat(admin.info("cmdstat_blmove")).startsWith("calls=1,");
+        assertThat(admin.info("errorstat_UNBLOCKED")).isEqualTo("count=1");
+        assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
+    }
+
+    @Test
+    void whoFindsNoRoomForItsMoveIsToldSoAndTheElementIsForTheNext() throws IOException {
+        restart(start(ServerConfig.defaults().with("port", "0").with("io-threads", "2").with("maxmemory", "32mb")
+                .with("shards", "2")));
+        String fill = "f".repeat(10_000);
+        for (int i = 0; i < 1_500; i++) {
+            asks(admin, "SET fill" + i + " " + fill, "+OK");
+        }
+        asks(admin, "SELECT 5", "+OK");
+        asks(admin, "RPUSH k " + fill, ":1");
+        RawClient a = waiting("BLMOVE k l LEFT LEFT 0");
+        RawClient b = waiting("BLPOP k 0");
+        asks(admin, "CONFIG SET maxmemory 8mb", "+OK");
+        asks(admin, "SWAPDB 0 5", "+OK");
+        gets(a, "-OOM command not allowed when used memory > 'maxmemory'.");
+        gets(b, "*2 $1 k $10000 " + fill);
+        asks(admin, "EXISTS k l", ":0");
+    }
+}

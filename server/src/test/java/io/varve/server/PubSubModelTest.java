@@ -1,0 +1,302 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Clients publish while others come, listen and go, on several event loops: who listens gets every message that was published
+ * between the confirmations of his subscription's beginning and end, once, and those of each publisher in their order. The threads of the
+ * test share a clock that counts and nothing else.
+ */
+@Timeout(120)
+class PubSubModelTest {
+    private static final int PUBLISHERS = 3;
+    private static final int LISTENERS = 6;
+    private static final int CHANNELS = 4;
+    private static final String PATTERN = "c*";
+    private static final int PIPELINE = 8;
+    private static final long TURNS = Long.getLong("varve.model.operations", 60_000) / 300;
+
+    private final LeakWatch watch = new LeakWatch();
+    private final VarveServer server = start(
+            ServerConfig.defaults().with("port", "0").with("io-threads", "3").with("maxmemory", "64mb"));
+    private final AtomicLong clock = new AtomicLong();
+    private final AtomicInteger listening = new AtomicInteger(LISTENERS);
+
+    private static VarveServer start(ServerConfig config) {
+        try {
+            return VarveServer.start(config);
+        } catch (IOException failed) {
+            throw new java.io.UncheckedIOException(failed);
+        }
+    }
+
+    @BeforeEach
+    void answering() throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        List<String> errors = watch.errors();
+        watch.close();
+        assertThat(errors).isEmpty();
+    }
+
+    /**
+     * What one publisher has published. Immutable.
+     *
+     * @param number  as it counts its messages
+     * @param sent    a time before it was sent
+     * @param told    a time after it was known to be published
+     */
+    private record Published(String channel, int number, long sent, long told) {}
+
+    /** A message as it was heard. Immutable. */
+    private record Heard(int publisher, int number, String channel) {}
+
+    /**
+     * A subscription and what was heard of it.
+     *
+     * @param name   a channel, or the pattern
+     * @param asked  a time before it was asked for
+     * @param begun  a time after it was confirmed
+     * @param ending a time before its end was asked for
+     * @param ended  a time after its end was confirmed
+     */
+    private record Subscription(String name, long asked, long begun, long ending, long ended, List<Heard> heard) {}
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void nothingIsLostDoubledOrOutOfOrder(int protocol) throws Exception {
+        long seed = Long.getLong("varve.model.seed", System.nanoTime());
+        System.out.println("PubSubModelTest RESP" + protocol + ", seed " + seed);
+        List<Callable<List<Published>>> publishers = new ArrayList<>();
+        List<Callable<List<Subscription>>> listeners = new ArrayList<>();
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < PUBLISHERS; i++) {
+            int number = i;
+            SplittableRandom own = random.split();
+            publishers.add(() -> publish(number, own));
+        }
+        for (int i = 0; i < LISTENERS; i++) {
+            SplittableRandom own = random.split();
+            listeners.add(() -> listen(protocol, own));
+        }
+        List<List<Published>> published = new ArrayList<>();
+        List<Subscription> subscriptions = new ArrayList<>();
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<List<Subscription>>> heard = listeners.stream().map(threads::submit).toList();
+            List<Future<List<Published>>> said = publishers.stream().map(threads::submit).toList();
+            for (Future<List<Published>> one : said) {
+                published.add(one.get());
+            }
+            for (Future<List<Subscription>> one : heard) {
+                subscriptions.addAll(one.get());
+            }
+        }
+        subscriptions.forEach(subscription -> check(subscription, published));
+        assertThat(subscriptions.stream().mapToInt(subscription -> subscription.heard().size()).sum()).isPositive();
+        nothingIsLeft();
+    }
+
+    private void nothingIsLeft() throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            await().until(() -> client.info("connected_clients").equals("1"));
+            for (String field : List.of("pubsub_channels", "pubsub_patterns", "pubsubshard_channels",
+                    "undelivered_message_bytes")) {
+                assertThat(client.infoLong(field)).as(field).isZero();
+            }
+        }
+    }
+
+    // --- publishing
+
+    /** Goes on until all listeners have done their turns; a few commands at a time are under way. */
+    private List<Published> publish(int publisher, SplittableRandom random) throws IOException {
+        List<Published> published = new ArrayList<>();
+        try (RawClient client = new RawClient(server.port())) {
+            int next = 0;
+            while (listening.get() > 0) {
+                int count = random.nextInt(1, PIPELINE);
+                long sent = clock.incrementAndGet();
+                List<String> channels = new ArrayList<>();
+                boolean together = random.nextInt(8) == 0;
+                if (together) {
+                    client.queue("MULTI");
+                }
+                for (int i = 0; i < count; i++) {
+                    String channel = "c" + random.nextInt(CHANNELS);
+                    channels.add(channel);
+                    String padding = "x".repeat(random.nextInt(50) == 0 ? random.nextInt(100_000) : random.nextInt(50));
+                    client.queue("PUBLISH", channel, publisher + " " + (next + i) + " " + padding);
+                }
+                if (together) {
+                    client.queue("EXEC");
+                }
+                client.flush();
+                for (int replies = together ? count + 2 : count; replies > 0; replies--) {
+                    assertThat(client.read().isError()).isFalse();
+                }
+                long told = clock.incrementAndGet();
+                for (String channel : channels) {
+                    published.add(new Published(channel, next++, sent, told));
+                }
+            }
+        }
+        return published;
+    }
+
+    // --- listening
+
+    /** Comes, listens to a few messages, goes, and does that again; now and then with a connection of its own. */
+    private List<Subscription> listen(int protocol, SplittableRandom random) throws IOException {
+        List<Subscription> over = new ArrayList<>();
+        long turns = TURNS;
+        try {
+            while (turns > 0) {
+                try (RawClient client = new RawClient(server.port())) {
+                    client.call("HELLO", Integer.toString(protocol));
+                    Listener listener = new Listener(client, random);
+                    for (int i = random.nextInt(1, 40); i > 0 && turns > 0; i--) {
+                        listener.turn(over);
+                        turns--;
+                    }
+                    if (random.nextBoolean()) {
+                        // Else it just goes, and what it listens to goes with it.
+                        listener.endAll(over);
+                    }
+                }
+            }
+        } finally {
+            listening.decrementAndGet();
+        }
+        return over;
+    }
+
+    /** One connection that listens. Confined to its thread. */
+    private final class Listener {
+        private final RawClient client;
+        private final SplittableRandom random;
+        private final Map<String, Subscription> mine = new HashMap<>();
+
+        Listener(RawClient client, SplittableRandom random) {
+            this.client = client;
+            this.random = random;
+        }
+
+        void turn(List<Subscription> over) throws IOException {
+            String name = random.nextInt(4) == 0 ? PATTERN : "c" + random.nextInt(CHANNELS);
+            if (mine.containsKey(name)) {
+                end(name, over);
+            } else {
+                begin(name);
+            }
+            for (int i = mine.isEmpty() ? 0 : random.nextInt(30); i > 0; i--) {
+                hear(client.read());
+            }
+        }
+
+        private void begin(String name) throws IOException {
+            long asked = clock.incrementAndGet();
+            client.queue(name.equals(PATTERN) ? "PSUBSCRIBE" : "SUBSCRIBE", name);
+            client.flush();
+            readUntilConfirmed("subscribe", name);
+            mine.put(name, new Subscription(name, asked, clock.incrementAndGet(), 0, 0, new ArrayList<>()));
+        }
+
+        private void end(String name, List<Subscription> over) throws IOException {
+            long ending = clock.incrementAndGet();
+            client.queue(name.equals(PATTERN) ? "PUNSUBSCRIBE" : "UNSUBSCRIBE", name);
+            client.flush();
+            readUntilConfirmed("unsubscribe", name);
+            Subscription was = Objects.requireNonNull(mine.remove(name));
+            over.add(new Subscription(name, was.asked(), was.begun(), ending, clock.incrementAndGet(), was.heard()));
+        }
+
+        void endAll(List<Subscription> over) throws IOException {
+            for (String name : List.copyOf(mine.keySet())) {
+                end(name, over);
+            }
+        }
+
+        /** Messages may come before; with what comes behind, another read begins. */
+        private void readUntilConfirmed(String word, String name) throws IOException {
+            String expected = name.equals(PATTERN) ? "p" + word : word;
+            for (RawReply push = client.read();; push = client.read()) {
+                if (push.elements().getFirst().text().equals(expected)) {
+                    assertThat(push.elements().get(1).text()).isEqualTo(name);
+                    return;
+                }
+                hear(push);
+            }
+        }
+
+        private void hear(RawReply push) {
+            List<String> words = push.elements().stream().map(RawReply::text).toList();
+            boolean byPattern = words.getFirst().equals("pmessage");
+            assertThat(words).hasSize(byPattern ? 4 : 3);
+            String channel = words.get(words.size() - 2);
+            String name = byPattern ? PATTERN : channel;
+            assertThat(words.get(1)).isEqualTo(name);
+            assertThat(mine).as("a message for a name that it does not listen to").containsKey(name);
+            String[] message = words.getLast().split(" ", 3);
+            Objects.requireNonNull(mine.get(name)).heard()
+                    .add(new Heard(Integer.parseInt(message[0]), Integer.parseInt(message[1]), channel));
+        }
+    }
+
+    // --- the model
+
+    private static void check(Subscription subscription, List<List<Published>> published) {
+        Set<Heard> heard = new HashSet<>(subscription.heard());
+        assertThat(heard).as("each once").hasSize(subscription.heard().size());
+        int[] last = new int[published.size()];
+        java.util.Arrays.fill(last, -1);
+        for (Heard one : subscription.heard()) {
+            assertThat(one.number()).as("the order of publisher %d", one.publisher())
+                    .isGreaterThan(last[one.publisher()]);
+            last[one.publisher()] = one.number();
+            Published was = published.get(one.publisher()).get(one.number());
+            assertThat(was.channel()).isEqualTo(one.channel());
+            assertThat(was.told()).as("published before").isGreaterThan(subscription.asked());
+            assertThat(was.sent()).as("published behind").isLessThan(subscription.ended());
+        }
+        for (int publisher = 0; publisher < published.size(); publisher++) {
+            for (Published one : published.get(publisher)) {
+                boolean within = one.sent() > subscription.begun() && one.told() < subscription.ending();
+                boolean of = subscription.name().equals(PATTERN) || subscription.name().equals(one.channel());
+                if (within && of) {
+                    assertThat(heard.contains(new Heard(publisher, one.number(), one.channel())))
+                            .as("%s of publisher %d in %s", one, publisher, subscription.name()).isTrue();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+package io.varve.server.pubsub;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.NoBufferException;
+import io.varve.server.resp.ReplyWriter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Who listens to what, what it is charged, and what becomes of messages. Confined to the test's thread. */
+class ChannelsTest {
+    private static final int NAMES_BYTES = 4096;
+    private static final int MESSAGES_BYTES = 2048;
+
+    private final Arena arena = Arena.ofConfined();
+    private final ArgumentMemory names = new ArgumentMemory(NAMES_BYTES);
+    private final ArgumentMemory messages = new ArgumentMemory(MESSAGES_BYTES);
+    private final ArgumentMemory lines = new ArgumentMemory(1 << 20);
+    private final Channels channels = new Channels(names, messages, lines);
+    private final Backlog backlog = new Backlog(messages);
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new ArgumentMemory(1 << 20));
+    private final AtomicInteger wakeUps = new AtomicInteger();
+
+    @AfterEach
+    void close() {
+        reply.close();
+        arena.close();
+    }
+
+    private Subscriptions client() {
+        return new Subscriptions(channels, wakeUps::incrementAndGet);
+    }
+
+    private MemorySegment bytes(String text) {
+        byte[] latin1 = text.getBytes(StandardCharsets.ISO_8859_1);
+        MemorySegment segment = arena.allocate(Math.max(1, latin1.length));
+        MemorySegment.copy(latin1, 0, segment, java.lang.foreign.ValueLayout.JAVA_BYTE, 0, latin1.length);
+        return segment;
+    }
+
+    private Name name(String text) {
+        return Name.at(bytes(text).address(), text.length());
+    }
+
+    private int publish(String channel, String text) {
+        return publish(Scope.CHANNEL, channel, text);
+    }
+
+    /** A pattern here is what the channel begins with. */
+    private int publish(Scope scope, String channel, String text) {
+        Content content = new Content(bytes(text).address(), text.length(), null);
+        return channels.publish(scope, name(channel), content, pattern -> channel.startsWith(pattern.toString()));
+    }
+
+    private String written() {
+        List<ByteBuf> pieces = new ArrayList<>();
+        reply.take(pieces::add);
+        StringBuilder text = new StringBuilder();
+        for (ByteBuf piece : pieces) {
+            text.append(piece.toString(StandardCharsets.ISO_8859_1));
+            piece.release();
+        }
+        return text.toString().replace("\r\n", " ").strip();
+    }
+
+    private String mailOf(Subscriptions client) {
+        client.looksIntoMail();
+        client.writeAll(reply);
+        return written();
+    }
+
+    @Test
+    void aNameThatPointsIsTheOneThatIsKept() {
+        for (String text : List.of("", "a", "channel", "\u00ff\0\r\n")) {
+            Name points = name(text);
+            Name kept = name(text).kept();
+            assertThat(kept).isEqualTo(points).hasSameHashCodeAs(points).isEqualByComparingTo(points);
+            assertThat(points).isEqualTo(kept).isEqualTo(name(text));
+            assertThat(points).isNotEqualTo(name(text + "b")).isNotEqualTo(name(text + "b").kept());
+            assertThat(kept).hasToString(text);
+        }
+        assertThat(name("a")).isLessThan(name("b")).isLessThan(name("aa").kept());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Scope.class)
+    void whatIsChargedForNamesComesBack(Scope scope) {
+        Subscriptions one = client();
+        Subscriptions two = client();
+        assertThat(one.add(scope, name("news"))).isTrue();
+        long once = names.takenBytes();
+        assertThat(one.add(scope, name("news"))).as("again").isTrue();
+        assertThat(names.takenBytes()).isEqualTo(once);
+        assertThat(two.add(scope, name("news"))).isTrue();
+        assertThat(names.takenBytes()).as("the name is there already").isBetween(once + 1, 2 * once - 1);
+        assertThat(channels.count(scope)).isOne();
+        assertThat(channels.listeners(scope, name("news"))).isEqualTo(2);
+        one.leave(scope, name("news"));
+        one.remove(scope, name("news"));
+        one.remove(scope, name("news"));
+        assertThat(names.takenBytes()).isEqualTo(once);
+        two.end();
+        assertThat(names.takenBytes()).isZero();
+        assertThat(channels.count(scope)).isZero();
+        assertThat(one.isListening() || two.isListening()).isFalse();
+    }
+
+    @Test
+    void whereTheHeapHasNoRoomForANameNothingIsLeftOfIt() {
+        Subscriptions client = client();
+        int count = 0;
+        while (client.add(Scope.CHANNEL, name("name " + count))) {
+            count++;
+        }
+        assertThat(count).isPositive();
+        assertThat(channels.count(Scope.CHANNEL)).isEqualTo(count);
+        assertThat(client.told(Scope.CHANNEL)).isEqualTo(count);
+        assertThat(client.add(Scope.CHANNEL, name("name 0"))).as("it listens to it").isTrue();
+        client.clear();
+        assertThat(names.takenBytes()).isZero();
+        assertThat(client.add(Scope.PATTERN, name("x".repeat(NAMES_BYTES)))).isFalse();
+        assertThat(names.takenBytes()).isZero();
+    }
+
+    @Test
+    void everyoneGetsAMessageOncePerNameThatItIsFor() {
+        Subscriptions one = client();
+        Subscriptions two = client();
+        assertThat(one.add(Scope.CHANNEL, name("news")) && one.add(Scope.PATTERN, name("ne"))
+                && two.add(Scope.CHANNEL, name("news")) && two.add(Scope.SHARD_CHANNEL, name("news"))).isTrue();
+        assertThat(publish("news", "hello")).isEqualTo(3);
+        assertThat(publish("next", "you")).isOne();
+        assertThat(publish("other", "nobody")).isZero();
+        assertThat(publish(Scope.SHARD_CHANNEL, "news", "shard")).isOne();
+        assertThat(channels.undeliveredBytes()).isPositive();
+        assertThat(mailOf(one)).isEqualTo("*3 $7 message $4 news $5 hello *4 $8 pmessage $2 ne $4 news $5 hello"
+                + " *4 $8 pmessage $2 ne $4 next $3 you");
+        assertThat(mailOf(two)).isEqualTo("*3 $7 message $4 news $5 hello *3 $8 smessage $4 news $5 shard");
+        assertThat(channels.undeliveredBytes()).isZero();
+        assertThat(one.waitingBytes() + two.waitingBytes()).isZero();
+    }
+
+    @Test
+    void theEventLoopIsToldOnceUntilItLooks() {
+        Subscriptions client = client();
+        client.add(Scope.CHANNEL, name("c"));
+        publish("c", "1");
+        publish("c", "2");
+        assertThat(wakeUps).hasValue(1);
+        client.looksIntoMail();
+        assertThat(client.hasMail()).isTrue();
+        publish("c", "3");
+        assertThat(wakeUps).hasValue(2);
+        assertThat(mailOf(client)).endsWith("$1 3");
+        assertThat(client.hasMail()).isFalse();
+    }
+
+    @Test
+    void whatWasPublishedBeforeASubscriptionEndedStillComesAndNothingAfter() {
+        Subscriptions client = client();
+        client.add(Scope.CHANNEL, name("c"));
+        client.add(Scope.CHANNEL, name("d"));
+        publish("c", "before");
+        client.leave(Scope.CHANNEL, name("c"));
+        assertThat(publish("c", "behind")).isZero();
+        assertThat(mailOf(client)).isEqualTo("*3 $7 message $1 c $6 before");
+        client.remove(Scope.CHANNEL, name("c"));
+        assertThat(client.told(Scope.CHANNEL)).isOne();
+    }
+
+    @Test
+    void whatIsOnItsWayWhenASubscriptionHasEndedIsDropped() {
+        Subscriptions client = client();
+        client.add(Scope.CHANNEL, name("c"));
+        client.add(Scope.CHANNEL, name("d"));
+        publish("c", "1");
+        publish("d", "2");
+        publish("c", "3");
+        client.leave(Scope.CHANNEL, name("c"));
+        client.remove(Scope.CHANNEL, name("c"));
+        assertThat(mailOf(client)).isEqualTo("*3 $7 message $1 d $1 2");
+        assertThat(channels.undeliveredBytes()).isZero();
+    }
+
+    @Test
+    void whoHasLeftHoldsNoMessage() {
+        Subscriptions leaves = client();
+        Subscriptions stays = client();
+        leaves.add(Scope.CHANNEL, name("c"));
+        stays.add(Scope.CHANNEL, name("c"));
+        assertThat(publish("c", "1")).isEqualTo(2);
+        leaves.end();
+        assertThat(leaves.waitingBytes()).isZero();
+        assertThat(publish("c", "2")).isOne();
+        assertThat(mailOf(stays)).isEqualTo("*3 $7 message $1 c $1 1 *3 $7 message $1 c $1 2");
+        assertThat(channels.undeliveredBytes()).isZero();
+    }
+
+    @Test
+    void aLetterForOneWhoLeavesMeanwhileIsGivenBack() {
+        Inbox inbox = new Inbox();
+        Recipients to = new Recipients(Scope.CHANNEL, name("c").kept());
+        Content content = new Content(bytes("1").address(), 1, null);
+        Message message = java.util.Objects.requireNonNull(Message.of(name("c"), null, content, 2, backlog));
+        assertThat(inbox.put(new Letter(message, to))).isTrue();
+        inbox.close();
+        assertThat(inbox.isEmpty()).isTrue();
+        assertThat(messages.takenBytes()).isPositive();
+        assertThat(inbox.put(new Letter(message, to))).isFalse();
+        message.delivered();
+        assertThat(messages.takenBytes()).isZero();
+    }
+
+    @Test
+    void whereTooMuchIsUndeliveredNobodyGetsAMessage() {
+        Subscriptions one = client();
+        Subscriptions two = client();
+        one.add(Scope.CHANNEL, name("c"));
+        two.add(Scope.CHANNEL, name("c"));
+        int sent = 0;
+        while (publish("c", "x".repeat(100)) != Channels.REFUSED) {
+            sent++;
+        }
+        assertThat(sent).isPositive();
+        assertThat(publish("nobody", "x".repeat(MESSAGES_BYTES))).isZero();
+        for (Subscriptions client : List.of(one, two)) {
+            assertThat(mailOf(client).split(" message ", -1)).hasSize(sent + 1);
+        }
+        assertThat(channels.undeliveredBytes()).isZero();
+        assertThat(publish("c", "again")).isEqualTo(2);
+    }
+
+    @Test
+    void whoIsToPublishWaitsWhileTheOthersAreBehind() {
+        Subscriptions client = client();
+        client.add(Scope.CHANNEL, name("c"));
+        AtomicInteger woken = new AtomicInteger();
+        channels.whenDelivered(woken::incrementAndGet);
+        assertThat(woken).as("nothing is behind").hasValue(1);
+        while (!channels.areBehind()) {
+            assertThat(publish("c", "x".repeat(100))).isOne();
+        }
+        channels.whenDelivered(woken::incrementAndGet);
+        channels.whenDelivered(woken::incrementAndGet);
+        assertThat(client.writeNext(reply)).isTrue();
+        assertThat(woken).as("most is still there").hasValue(1);
+        assertThat(mailOf(client)).endsWith("x");
+        assertThat(woken).hasValue(3);
+        assertThat(channels.areBehind()).isFalse();
+    }
+
+    /** A writer without memory: what cannot be written stays, whole. */
+    @Test
+    void aMessageThatCannotBeWrittenStays() {
+        Subscriptions client = client();
+        client.add(Scope.CHANNEL, name("c"));
+        publish("c", "stays");
+        ReplyWriter refused = new ReplyWriter(new NoMemory(), new ArgumentMemory(0));
+        assertThatThrownBy(() -> client.writeAll(refused)).isInstanceOf(NoBufferException.class);
+        assertThat(refused.isEmpty()).isTrue();
+        assertThat(mailOf(client)).isEqualTo("*3 $7 message $1 c $5 stays");
+    }
+
+    /** Refuses every buffer. Immutable. */
+    private static final class NoMemory extends io.netty.buffer.AbstractByteBufAllocator {
+        @Override
+        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+            throw NoBufferException.of(initialCapacity);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+            throw NoBufferException.of(initialCapacity);
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
+    }
+}

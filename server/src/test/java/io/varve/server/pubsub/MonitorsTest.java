@@ -1,0 +1,108 @@
+package io.varve.server.pubsub;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.ReplyWriter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Who is told of commands, and what lines that are not delivered yet are charged. Confined to the test's thread. */
+class MonitorsTest {
+    private static final int LINES_BYTES = 2048;
+
+    private final ArgumentMemory names = new ArgumentMemory(4096);
+    private final ArgumentMemory lines = new ArgumentMemory(LINES_BYTES);
+    private final Channels channels = new Channels(names, new ArgumentMemory(4096), lines);
+    private final Monitors monitors = channels.monitors();
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new ArgumentMemory(1 << 20));
+    private final AtomicInteger wakeUps = new AtomicInteger();
+
+    @AfterEach
+    void close() {
+        reply.close();
+        assertThat(names.takenBytes()).isZero();
+        assertThat(lines.takenBytes()).isZero();
+    }
+
+    private Subscriptions monitor() {
+        Subscriptions client = new Subscriptions(channels, wakeUps::incrementAndGet);
+        client.monitor();
+        return client;
+    }
+
+    private String mailOf(Subscriptions client) {
+        client.looksIntoMail();
+        client.writeAll(reply);
+        List<ByteBuf> pieces = new ArrayList<>();
+        reply.take(pieces::add);
+        StringBuilder text = new StringBuilder();
+        for (ByteBuf piece : pieces) {
+            text.append(piece.toString(US_ASCII));
+            piece.release();
+        }
+        return text.toString().replace("\r\n", " ").strip();
+    }
+
+    @Test
+    void whereNobodyMonitorsNothingIsKept() {
+        assertThat(monitors.isAny()).isFalse();
+        assertThat(monitors.tell("a")).isTrue();
+        Subscriptions client = monitor();
+        assertThat(monitors.isAny()).isTrue();
+        client.end();
+        assertThat(monitors.isAny()).isFalse();
+        assertThat(wakeUps).hasValue(0);
+    }
+
+    @Test
+    void aLineIsChargedOnceAndUntilAllHaveIt() {
+        Subscriptions one = monitor();
+        assertThat(monitors.tell("a")).isTrue();
+        long alone = lines.takenBytes();
+        assertThat(mailOf(one)).isEqualTo("+a");
+        Subscriptions two = monitor();
+        two.monitor();
+        assertThat(monitors.tell("a")).isTrue();
+        assertThat(lines.takenBytes()).isEqualTo(channels.undeliveredBytes()).isBetween(alone + 1, 2 * alone - 1);
+        assertThat(mailOf(two)).as("told once, although it has asked twice").isEqualTo("+a");
+        assertThat(lines.takenBytes()).isPositive();
+        assertThat(mailOf(one)).isEqualTo("+a");
+        assertThat(lines.takenBytes()).isZero();
+        one.end();
+        two.end();
+    }
+
+    @Test
+    void whereThereIsNoRoomNobodyIsToldUntilThereIs() {
+        Subscriptions client = monitor();
+        int told = 0;
+        while (monitors.tell("line " + told)) {
+            told++;
+        }
+        assertThat(told).isBetween(5, 30);
+        assertThat(wakeUps).hasValue(1);
+        assertThat(mailOf(client)).startsWith("+line 0 +line 1 ").endsWith("+line " + (told - 1));
+        assertThat(monitors.tell("more")).isTrue();
+        client.end();
+        assertThat(lines.takenBytes()).as("what waits is dropped with the client").isZero();
+        assertThat(monitors.tell("x".repeat(LINES_BYTES))).as("nobody listens").isTrue();
+    }
+
+    @Test
+    void whoStopsIsNotToldWhatWaits() {
+        Subscriptions client = monitor();
+        assertThat(monitors.tell("a")).isTrue();
+        client.clear();
+        assertThat(client.isMonitoring()).isFalse();
+        assertThat(mailOf(client)).isEmpty();
+        client.end();
+    }
+}
