@@ -144,12 +144,13 @@ class BlockingDifferentialTest {
         long seed = Long.getLong("varve.differential.seed", System.nanoTime());
         SplittableRandom seeds = new SplittableRandom(seed);
         for (long sent = 0; sent < COMMANDS; sent += SCRIPT_COMMANDS) {
-            script(seed, (sent / SCRIPT_COMMANDS) % 2 == 0 ? 2 : 3);
+            long limit = PackedLimits.vary(varve.port(), sent / SCRIPT_COMMANDS);
+            script(seed, (sent / SCRIPT_COMMANDS) % 2 == 0 ? 2 : 3, limit);
             seed = seeds.nextLong();
         }
     }
 
-    private void script(long seed, int protocol) throws IOException {
+    private void script(long seed, int protocol, long limit) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         List<String> log = new ArrayList<>();
         List<Set<String>> waitedFor = new ArrayList<>(Collections.nCopies(CLIENTS, Set.of()));
@@ -169,7 +170,8 @@ class BlockingDifferentialTest {
                 List<String> actual = ours.send(client, commands);
                 actual.addAll(ours.settle(redis.silent()));
                 log.add("   -> " + expected.toString().replace("\r\n", " "));
-                assertThat(actual).as("seed %d, RESP%d, %s:%n%s", seed, protocol, reference, String.join("\n", log))
+                assertThat(actual).as("seed %d, RESP%d, packed-max-entries %d, %s:%n%s", seed, protocol, limit,
+                        reference, String.join("\n", log))
                         .isEqualTo(expected);
             }
         }

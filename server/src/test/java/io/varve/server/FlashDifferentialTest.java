@@ -52,6 +52,8 @@ class FlashDifferentialTest {
         ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", Long.toString(MEMORY_BYTES))
                 .with("shards", "4").with("segment-size", "16kb").with("segment-heads", "2")
                 .with("maxmemory-policy", "allkeys-random").with("flash-queue-size", "64mb")
+                // A tree does not fall to flash.
+                .with("packed-max-entries", "1000000").with("packed-max-bytes", "64mb")
                 .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate();
         TierFiles files = TierFiles.open(directory, at -> JeStore.open(at, JeSettings.of(8 << 20)),
                 config.cacheConfig().databases(), false, 1_700_000_000_000L);

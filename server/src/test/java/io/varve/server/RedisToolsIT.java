@@ -134,6 +134,15 @@ class RedisToolsIT {
         assertThat(output).contains(tests);
     }
 
+    /** Long lists and large sorted sets. */
+    @Test
+    void redisBenchmarkOfCollections() throws Exception {
+        assertNoErrors(run(Integer.MAX_VALUE, "redis-benchmark", "-t",
+                "lpush,rpush,lpop,rpop,lrange_100,lrange_600,zadd,zpopmin",
+                "-n", "20000", "-P", "16", "-r", "10000", "-q"), "LPUSH", "RPUSH", "LPOP", "RPOP", "LRANGE_100",
+                "LRANGE_600", "ZADD", "ZPOPMIN");
+    }
+
     @Test
     void redisBenchmark() throws Exception {
         String[] tests = {"SET", "GET", "INCR", "HSET", "MSET (10 keys)"};

@@ -22,7 +22,7 @@ class WaitingClientsIT {
     private static ServerProcess start() throws IOException {
         return ServerProcess.start(command -> {
             List<String> smaller = new ArrayList<>(command);
-            smaller.add(smaller.indexOf("-cp"), "-Xmx48m");
+            smaller.add(smaller.indexOf("-cp"), "-Xmx36m");
             return smaller;
         }, "--maxmemory", "64mb");
     }

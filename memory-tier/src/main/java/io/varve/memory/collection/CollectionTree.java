@@ -155,7 +155,7 @@ public abstract sealed class CollectionTree permits ListTree, SetTree, HashTree,
             return size();
         }
         needPath();
-        return path.rank;
+        return tree.rank(path);
     }
 
     final void toEnd() {
@@ -193,7 +193,7 @@ public abstract sealed class CollectionTree permits ListTree, SetTree, HashTree,
         requireElement();
         needPath();
         tree.remove(path, 1);
-        atElement = path.rank < size();
+        atElement = tree.settle(path);
     }
 
     /**

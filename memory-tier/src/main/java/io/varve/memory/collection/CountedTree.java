@@ -162,11 +162,10 @@ final class CountedTree {
         int height = height();
         int node = root();
         path.height = height;
-        long before = 0;
+        path.rank = TreePath.UNKNOWN;
         for (int level = height; level > 0; level--) {
             long inner = space.address(node);
             int slot = slotOf(inner, level, sought);
-            before += InnerLayout.sumBelow(inner, 0, slot);
             path.nodes[level] = node;
             path.slots[level] = slot;
             node = InnerLayout.child(inner, slot);
@@ -178,7 +177,18 @@ final class CountedTree {
         } else {
             format.seek(space.address(node), sought, path);
         }
-        path.rank = before + path.index;
+    }
+
+    /** How many elements come before what a path stands at. */
+    long rank(TreePath path) {
+        if (path.rank == TreePath.UNKNOWN) {
+            long rank = path.index;
+            for (int level = path.height; level > 0; level--) {
+                rank += InnerLayout.sumBelow(space.address(path.nodes[level]), 0, path.slots[level]);
+            }
+            path.rank = rank;
+        }
+        return path.rank;
     }
 
     /** The last child whose first element comes before what is sought, or the first child. */
@@ -220,7 +230,7 @@ final class CountedTree {
         long leaf = space.address(path.leaf());
         path.offset += format.bytesAt(leaf + path.offset);
         path.index++;
-        path.rank++;
+        path.passed(1);
         return path.index < NodeLayout.count(leaf) || nextLeaf(path);
     }
 
@@ -247,23 +257,23 @@ final class CountedTree {
 
     /** Steps back from an element or the end; false before the first. */
     boolean previous(TreePath path) {
-        if (path.rank == 0) {
-            return false;
+        if (path.index == 0) {
+            return previousLeaf(path);
         }
-        path.rank--;
-        if (path.index > 0) {
-            path.step(format, space.address(path.leaf()), path.index - 1);
-            return true;
-        }
-        previousLeaf(path);
+        path.passed(-1);
+        path.step(format, space.address(path.leaf()), path.index - 1);
         return true;
     }
 
-    private void previousLeaf(TreePath path) {
+    private boolean previousLeaf(TreePath path) {
         int level = 1;
-        while (path.slots[level] == 0) {
+        while (level <= path.height && path.slots[level] == 0) {
             level++;
         }
+        if (level > path.height) {
+            return false;
+        }
+        path.passed(-1);
         int slot = --path.slots[level];
         int node = InnerLayout.child(space.address(path.nodes[level]), slot);
         for (int below = level - 1; below > 0; below--) {
@@ -275,6 +285,7 @@ final class CountedTree {
         path.nodes[0] = node;
         long leaf = space.address(node);
         path.step(format, leaf, NodeLayout.count(leaf) - 1);
+        return true;
     }
 
     /** The entry that a path stands at. */
@@ -329,7 +340,7 @@ final class CountedTree {
         long used = NodeLayout.used(leaf) - oldBytes + newBytes;
         if (newBytes > oldBytes && (used > targetBytes && NodeLayout.count(leaf) > 1 || used > Integer.MAX_VALUE / 2)) {
             insert(element, path);
-            long rank = path.rank;
+            long rank = rank(path);
             seek(rank + 1, path);
             removal.remove(path, 1);
             seek(rank, path);

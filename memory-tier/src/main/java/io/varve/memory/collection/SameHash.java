@@ -37,7 +37,7 @@ abstract class SameHash {
                 return false;
             }
             if (matches(entry)) {
-                path.rank += i - path.index;
+                path.passed(i - path.index);
                 path.index = i;
                 path.offset = offset;
                 return true;
@@ -49,7 +49,7 @@ abstract class SameHash {
 
     private boolean findFurther(long hash, int count) {
         further.copyFrom(path);
-        further.rank += count - path.index;
+        further.passed(count - path.index);
         further.index = count;
         boolean more = tree.settle(further);
         while (more) {

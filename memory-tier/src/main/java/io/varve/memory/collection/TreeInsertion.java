@@ -97,8 +97,8 @@ final class TreeInsertion {
         if (grown <= tree.targetBytes() && NodeLayout.count(address) < LeafFormat.MOST_ENTRIES) {
             plan = Plan.IN_PLACE;
             tree.grow(at, (int) grown);
-        } else if (path.rank == tree.count() || path.rank == 0) {
-            plan = path.rank == 0 ? Plan.PREPEND : Plan.APPEND;
+        } else if (tree.rank(path) == tree.count() || tree.rank(path) == 0) {
+            plan = tree.rank(path) == 0 ? Plan.PREPEND : Plan.APPEND;
             leaf = allocateEndLeaf(bytes);
             reserveAbove(1, path);
         } else {
@@ -210,6 +210,8 @@ final class TreeInsertion {
      */
     int apply(Element element, TreePath path) {
         Plan chosen = plan;
+        // Who has to be found again by its rank is counted before anything is elsewhere.
+        long rank = chosen == Plan.IN_PLACE ? TreePath.UNKNOWN : tree.rank(path);
         newChildren = 0;
         before = false;
         switch (chosen) {
@@ -228,7 +230,6 @@ final class TreeInsertion {
         TreeHeader.count(record, TreeHeader.count(record) + 1);
         forget();
         if (chosen != Plan.IN_PLACE) {
-            long rank = path.rank;
             tree.seek(rank, path);
         }
         return landed;

@@ -9,6 +9,8 @@ import java.util.Arrays;
  * <p>Level 0 is the leaf. The place behind the last entry of the last leaf is the end.
  */
 final class TreePath {
+    /** The rank of who has come here by a search: few want to know it, and it takes a look at half of each node on the way. */
+    static final long UNKNOWN = -1;
     /** More levels than a tree gets that ids of 32 bits can name the nodes of. */
     static final int MOST_LEVELS = 24;
 
@@ -20,7 +22,7 @@ final class TreePath {
     /** Which entry of the leaf, and where it is, from the leaf's start. */
     int index;
     int offset;
-    /** How many elements come before. */
+    /** How many elements come before, or {@link #UNKNOWN}: {@link CountedTree#rank} then counts them. */
     long rank;
 
     /** Where the entries of one leaf are, for steps backwards. */
@@ -34,6 +36,13 @@ final class TreePath {
     /** The tree has changed: what was noted of a leaf may be wrong. */
     void forget() {
         offsetsOf = NodeSpace.NONE;
+    }
+
+    /** So many elements more come before. */
+    void passed(int elements) {
+        if (rank != UNKNOWN) {
+            rank += elements;
+        }
     }
 
     /** Goes to an entry of the leaf by what was noted of it, or is noted now. */

@@ -40,7 +40,7 @@ final class TreeRemoval {
         }
         TreeHeader.count(tree.record(), tree.count() - elements);
         if (left == 0) {
-            long rank = path.rank;
+            long rank = tree.rank(path);
             dropLeaf(path);
             lower();
             tree.seek(rank, path);
@@ -52,8 +52,9 @@ final class TreeRemoval {
 
     /** The path's leaf has less in it than before; the path stays at its element. */
     void shrunk(TreePath path) {
-        if (isThin(path.leaf(), 0) && mend(0, path)) {
-            long rank = path.rank;
+        boolean thin = isThin(path.leaf(), 0);
+        long rank = thin ? tree.rank(path) : TreePath.UNKNOWN;
+        if (thin && mend(0, path)) {
             lower();
             tree.seek(rank, path);
         } else {

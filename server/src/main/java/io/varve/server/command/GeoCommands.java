@@ -65,7 +65,7 @@ public final class GeoCommands {
                 return;
             }
         }
-        SortedSetAddCommands.run(call, flags, first, 3, GeoCommands::scoreAt);
+        call.sortedSets().addition().run(call, flags, first, 3, GeoCommands::scoreAt);
     }
 
     private static int flag(Invocation call, int argument) {

@@ -36,7 +36,7 @@ final class ListCommands {
                 .access("RW access delete").flags(WRITE, FAST).complexity("O(N) in the elements answered")
                 .handler(call -> pop(call, false)));
         table.add(list("lset", 4, "1.0.0", "Replaces an element of a list").access("RW update").flags(WRITE, DENYOOM)
-                .complexity("O(N) in the elements in front of it").handler(ListCommands::set));
+                .complexity("O(log N) in the list").handler(ListCommands::set));
         table.add(list("linsert", 5, "2.2.0", "Adds an element next to another one of a list").access("RW insert")
                 .flags(WRITE, DENYOOM).complexity("O(N) in the elements in front of it").handler(ListCommands::insert));
         table.add(list("lrem", 4, "1.0.0", "Removes the elements of a list that are equal to a given one")
@@ -101,7 +101,7 @@ final class ListCommands {
             }
             return;
         }
-        int popped = (int) Math.min(count, list.length());
+        long popped = Math.min(count, list.length());
         if (counted) {
             call.reply().array(popped);
         }
@@ -109,13 +109,13 @@ final class ListCommands {
     }
 
     /** Replies elements from the beginning on, or from the end on, and then removes them: what has no reply is not lost. */
-    static void takeEnd(ListValue list, boolean first, int count) {
+    static void takeEnd(ListValue list, boolean first, long count) {
         if (count == 0) {
             return;
         }
         boolean all = count == list.length();
         list.seekEnd(first);
-        int left = count;
+        long left = count;
         do {
             if (all) {
                 list.reply();
@@ -144,7 +144,7 @@ final class ListCommands {
             call.reply().error("ERR index out of range");
             return;
         }
-        list.seek((int) index);
+        list.seek(index);
         list.replace(call.argumentAddress(3), call.argumentLength(3));
         call.reply().ok();
     }
@@ -204,20 +204,20 @@ final class ListCommands {
             return;
         }
         if (found == Found.PRESENT) {
-            int length = list.length();
+            long length = list.length();
             long from = Math.max(0, ListReadCommands.fromEnd(start, length));
-            long to = Math.min(length - 1L, ListReadCommands.fromEnd(stop, length));
+            long to = Math.min(length - 1, ListReadCommands.fromEnd(stop, length));
             if (from > to) {
                 list.remove(0, length);
             } else {
-                trim(list, (int) from, (int) to + 1);
+                trim(list, from, to + 1);
             }
         }
         call.reply().ok();
     }
 
-    private static void trim(ListValue list, int from, int to) {
-        int length = list.length();
+    private static void trim(ListValue list, long from, long to) {
+        long length = list.length();
         if (from == 0 && to == length) {
             list.touch();
             return;

@@ -14,10 +14,10 @@ final class ListReadCommands {
         table.add(list("llen", 2, "1.0.0", "Counts the elements of a list").access("RO").flags(READONLY, FAST)
                 .handler(ListReadCommands::length));
         table.add(list("lrange", 4, "1.0.0", "Answers a range of the elements of a list").access("RO access")
-                .flags(READONLY).complexity("O(S+N) in the elements in front of the range, and in it")
+                .flags(READONLY).complexity("O(log(N)+M) in the list, and in the range")
                 .handler(ListReadCommands::range));
         table.add(list("lindex", 3, "1.0.0", "Answers an element of a list").access("RO access").flags(READONLY)
-                .complexity("O(N) in the elements in front of it").handler(ListReadCommands::index));
+                .complexity("O(log N) in the list").handler(ListReadCommands::index));
         table.add(list("lpos", -3, "6.0.6", "Answers where elements of a list are that are equal to a given one")
                 .access("RO access").flags(READONLY).complexity("O(N) in the list")
                 .handler(ListReadCommands::position));
@@ -48,15 +48,15 @@ final class ListReadCommands {
         if (list.find(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        int length = list.length();
+        long length = list.length();
         long from = Math.max(0, fromEnd(start, length));
-        long to = Math.min(length - 1L, fromEnd(stop, length));
+        long to = Math.min(length - 1, fromEnd(stop, length));
         if (from > to) {
             call.reply().array(0);
             return;
         }
         call.reply().array(to - from + 1);
-        list.seek((int) from);
+        list.seek(from);
         list.reply();
         for (long i = from; i < to; i++) {
             boolean moved = list.next();
@@ -82,7 +82,7 @@ final class ListReadCommands {
         if (index < 0 || index >= list.length()) {
             call.reply().nil();
         } else {
-            list.seek((int) index);
+            list.seek(index);
             list.reply();
         }
     }

@@ -219,7 +219,7 @@ final class ListTakeCommands {
             return found == Found.MISSING ? Taken.MISSING : Taken.WRONG_TYPE;
         }
         Key name = call.keyAt(key);
-        int count = (int) Math.min(most, list.length());
+        long count = Math.min(most, list.length());
         call.reply().array(2);
         call.reply().bulk(name.address(), name.length());
         call.reply().array(count);

@@ -1,41 +1,53 @@
 package io.varve.server.command;
 
 import io.varve.memory.CacheSession;
+import io.varve.memory.collection.ListTree;
 import io.varve.memory.collection.PackedList;
-import io.varve.memory.item.CacheFullException;
+import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
 import io.varve.server.command.KeyLookup.Found;
 
 /**
- * A list as commands see it: elements in a row under one key, a cursor that walks over them, and the ways to change them.
- * Confined to its event loop; reused from command to command, so that it allocates nothing.
+ * A list as commands see it, packed or a tree: elements in a row under one key, a cursor that walks over them, and the ways to change
+ * them. Confined to its event loop; reused from command to command, so that it allocates nothing.
  *
  * <p>It is opened for a key whose shard is locked, and good until the command ends. The cursor stands on an element after
  * {@link #seek} and while {@link #next} and {@link #previous} say so; what changes the list ends that. Whatever makes a list longer
- * makes the room first and is refused with a {@link CacheFullException} before anything is changed; what makes it shorter is
- * never refused once {@link #prepare} has returned. A list that loses its last element goes with its key.
+ * makes the room first and is refused with a {@link io.varve.memory.item.CacheFullException} before anything is changed; what makes
+ * it shorter is never refused once {@link #prepare} has returned. A list that loses its last element goes with its key.
+ *
+ * <p>A packed list that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good; one
+ * element alone stays packed, however long it is, and so goes out of its run without a copy.
  */
 final class ListValue {
-    private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
-    /** Entries whose places are noted by who goes backwards. */
-    private static final int ANCHORS = 1024;
-
     private final Invocation call;
     private final Item item = new Item();
+    private final PackedListEdit packed;
+    private final ListTree tree = new ListTree();
     private Key key = new Key();
     private boolean present;
-    /** The cursor: where its element is, and which. */
-    private int offset;
-    private int index;
-    /** Where every so many-th entry is, by who goes backwards; 0: not noted. */
-    private final int[] anchors = new int[ANCHORS];
-    private int anchorStep;
+    private boolean isTree;
+
+    /** The writes to a tree, and what they put: a tree that is being made gets it together with what was packed. */
+    private final Runnable pushArguments = this::pushArgumentsToTree;
+    private final Runnable push = this::pushToTree;
+    private final Runnable insert = this::insertIntoTree;
+    private final Runnable replace = this::replaceInTree;
+    private final TreeFiller fill = this::fillTree;
+    private Runnable write = push;
+    /** Whether it goes to the beginning, or in front of the cursor. */
+    private boolean toFirst;
+    private int argument;
+    private long address;
+    private int elementLength;
 
     ListValue(Invocation call) {
         this.call = call;
+        packed = new PackedListEdit(call, item);
     }
 
     // --- open
@@ -65,20 +77,29 @@ final class ListValue {
     private void open(Key at, boolean there) {
         key = at;
         present = there;
-        anchorStep = 0;
+        isTree = there && item.isTree();
+        if (isTree) {
+            call.session().open(at, item, tree);
+        } else {
+            packed.open(at, there);
+        }
     }
 
     /** How many elements; 0 if it is not there. */
-    int length() {
-        return present ? PackedList.count(item.valueAddress()) : 0;
+    long length() {
+        return !present ? 0 : isTree ? tree.size() : packed.length();
     }
 
     // --- the cursor
 
     /** Goes to the element of a number from 0 to one less than {@link #length}. */
-    void seek(int number) {
-        index = number;
-        offset = PackedList.skip(item.valueAddress(), PackedList.EMPTY_BYTES, number);
+    void seek(long number) {
+        if (isTree) {
+            boolean there = tree.seek(number);
+            assert there : number + " of " + tree.size();
+        } else {
+            packed.seek((int) number);
+        }
     }
 
     /** Goes to the first element or the last. */
@@ -88,84 +109,62 @@ final class ListValue {
 
     /** Goes on to the next element; false if there is none. */
     boolean next() {
-        if (index + 1 >= length()) {
-            return false;
-        }
-        index++;
-        offset = PackedList.next(item.valueAddress(), offset);
-        return true;
+        return isTree ? tree.next() : packed.next();
     }
 
     /** Goes back to the element in front; false if there is none. */
     boolean previous() {
-        if (index == 0) {
-            return false;
-        }
-        if (anchorStep == 0) {
-            noteAnchors();
-        }
-        index--;
-        offset = PackedList.skip(item.valueAddress(), anchors[index / anchorStep], index % anchorStep);
-        return true;
-    }
-
-    /** An entry does not tell where the one in front of it begins. */
-    private void noteAnchors() {
-        int length = length();
-        anchorStep = length / ANCHORS + 1;
-        int at = PackedList.EMPTY_BYTES;
-        for (int i = 0; i < length; i++) {
-            if (i % anchorStep == 0) {
-                anchors[i / anchorStep] = at;
-            }
-            at = PackedList.next(item.valueAddress(), at);
-        }
+        return isTree ? tree.previous() : packed.previous();
     }
 
     /** The number of the element at the cursor. */
-    int index() {
-        return index;
+    long index() {
+        return isTree ? tree.rank() : packed.index();
     }
 
     long elementAddress() {
-        return PackedList.elementAddress(item.valueAddress(), offset);
+        return isTree ? tree.address() : packed.elementAddress();
     }
 
     int elementLength() {
-        return PackedList.elementLength(item.valueAddress(), offset);
+        return isTree ? tree.length() : packed.elementLength();
     }
 
     /** Whether the element at the cursor has these bytes. */
-    boolean isAt(long address, int length) {
-        return PackedList.isEqual(item.valueAddress(), offset, address, length);
+    boolean isAt(long bytes, int length) {
+        return isTree
+                ? tree.length() == length && Memory.equal(tree.address(), bytes, length)
+                : packed.isAt(bytes, length);
     }
 
     /** Replies the element at the cursor. */
     void reply() {
-        Values.reply(call, item, elementAddress(), elementLength());
-    }
-
-    /**
-     * Replies the element at the cursor, which is about to be removed. What is sent out of its run has the rest of the list move
-     * away: that is done only where the rest is less than what else would be copied.
-     */
-    void replyTaken() {
-        int length = elementLength();
-        if (length > item.valueLength() - length) {
-            reply();
+        if (isTree) {
+            call.reply().bulk(tree.address(), tree.length());
         } else {
-            call.reply().bulk(elementAddress(), length);
+            packed.reply();
         }
     }
 
-    // --- change
+    /** Replies the element at the cursor, which is about to be removed. */
+    void replyTaken() {
+        if (isTree) {
+            reply();
+        } else {
+            packed.replyTaken();
+        }
+    }
+
+    // --- growth
 
     /**
      * Makes a list that is there fit to be changed in place. To be called before anything is: its memory may be shared with a
      * reply in flight, and it then moves away from it.
      */
     void prepare() {
-        makeRoom(0);
+        if (!isTree) {
+            packed.prepare();
+        }
     }
 
     /** Adds the arguments from number {@code from} on, one after the other, at the beginning or at the end. */
@@ -175,67 +174,145 @@ final class ListValue {
         for (int i = from; i < end; i++) {
             bytes += PackedList.entryBytes(call.argumentLength(i));
         }
-        makeRoomOrList(bytes);
-        int length = (int) (item.valueLength() - bytes);
-        int at = first ? PackedList.EMPTY_BYTES : length;
-        long list = item.valueAddress();
-        PackedList.open(list, length, at, (int) bytes, end - from);
-        for (int i = 0; i < end - from; i++) {
-            // At the beginning the one that is added last comes first.
-            int argument = first ? end - 1 - i : from + i;
-            at = PackedList.write(list, at, call.argumentAddress(argument), call.argumentLength(argument));
+        if (staysPacked(end - from, bytes)) {
+            packed.pushArguments(first, from, bytes);
+        } else {
+            toFirst = first;
+            argument = from;
+            writeToTree(pushArguments, end - from > 1);
         }
-        call.session().changed(key, Change.SET);
+        written();
+    }
+
+    private void pushArgumentsToTree() {
+        for (int i = argument; i < call.argumentCount(); i++) {
+            pushToTree(call.argumentAddress(i), call.argumentLength(i));
+        }
     }
 
     /** Adds an element, which does not lie in this list, at the beginning or at the end. */
-    void push(boolean first, long address, int elementLength) {
-        long bytes = PackedList.entryBytes(elementLength);
-        makeRoomOrList(bytes);
-        int length = (int) (item.valueLength() - bytes);
-        insert(first ? PackedList.EMPTY_BYTES : length, length, (int) bytes, address, elementLength);
+    void push(boolean first, long bytes, int length) {
+        if (staysPacked(1, PackedList.entryBytes(length))) {
+            packed.push(first, bytes, length);
+        } else {
+            writeToTree(push, first, bytes, length);
+        }
+        written();
+    }
+
+    private void pushToTree() {
+        pushToTree(address, elementLength);
+    }
+
+    private void pushToTree(long bytes, int length) {
+        if (toFirst) {
+            tree.addFirst(bytes, length);
+        } else {
+            tree.addLast(bytes, length);
+        }
     }
 
     /** Adds an element, which does not lie in this list, in front of the one at the cursor or behind it. */
-    void insert(boolean before, long address, int elementLength) {
-        long bytes = PackedList.entryBytes(elementLength);
-        int length = item.valueLength();
-        makeRoom(bytes);
-        int at = before ? offset : PackedList.next(item.valueAddress(), offset);
-        insert(at, length, (int) bytes, address, elementLength);
+    void insert(boolean before, long bytes, int length) {
+        if (staysPacked(1, PackedList.entryBytes(length))) {
+            packed.insert(before, bytes, length);
+        } else {
+            writeToTree(insert, before, bytes, length);
+        }
+        written();
     }
 
-    private void insert(int at, int length, int bytes, long address, int elementLength) {
-        long list = item.valueAddress();
-        PackedList.open(list, length, at, bytes, 1);
-        PackedList.write(list, at, address, elementLength);
-        call.session().changed(key, Change.SET);
+    private void insertIntoTree() {
+        if (!toFirst) {
+            // From the last element that is to the end.
+            tree.next();
+        }
+        tree.insert(address, elementLength);
     }
 
     /** Puts an element, which does not lie in this list, in the place of the one at the cursor. */
-    void replace(long address, int elementLength) {
-        int length = item.valueLength();
-        long more = PackedList.entryBytes(elementLength) - PackedList.entryBytes(elementLength());
-        makeRoom(Math.max(0, more));
-        finish(PackedList.replace(item.valueAddress(), length, offset, address, elementLength));
+    void replace(long bytes, int length) {
+        if (!isTree && (packed.moreBytes(length) <= 0 || staysPacked(0, packed.moreBytes(length)))) {
+            packed.replace(bytes, length);
+        } else {
+            writeToTree(replace, false, bytes, length);
+        }
+        written();
     }
 
+    private void replaceInTree() {
+        tree.replace(address, elementLength);
+    }
+
+    /** Whether it is packed, and may be with so many elements and bytes more. */
+    private boolean staysPacked(int moreElements, long moreBytes) {
+        return !isTree
+                && call.server().config().staysPacked(length() + moreElements, packed.bytes() + moreBytes);
+    }
+
+    private void writeToTree(Runnable how, boolean first, long bytes, int length) {
+        toFirst = first;
+        address = bytes;
+        elementLength = length;
+        writeToTree(how, false);
+    }
+
+    private void writeToTree(Runnable how, boolean isSeveral) {
+        if (!isTree) {
+            write = how;
+            call.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
+            isTree = true;
+        } else if (isSeveral) {
+            tree.together(how);
+        } else {
+            how.run();
+        }
+    }
+
+    private void fillTree() {
+        if (present) {
+            packed.copyTo(tree);
+            // The cursor comes along.
+            tree.seek(packed.index());
+        }
+        write.run();
+    }
+
+    /** Leaves it as it is, and has it count as changed. */
+    void touch() {
+        written();
+    }
+
+    private void written() {
+        present = true;
+        call.session().changed(key, Change.SET);
+    }
+
+    // --- what makes it shorter
+
     /** Removes elements, from one number up to another. */
-    void remove(int from, int to) {
+    void remove(long from, long to) {
         if (from == 0 && to == length()) {
             clear();
             return;
         }
-        prepare();
-        long list = item.valueAddress();
-        int start = PackedList.skip(list, PackedList.EMPTY_BYTES, from);
-        int end = to == length() ? item.valueLength() : PackedList.skip(list, start, to - from);
-        finish(PackedList.remove(list, item.valueLength(), start, end, to - from));
+        if (isTree && to - from == 1) {
+            // Most often the cursor is there, because it has been replied.
+            if (!tree.isAtElement() || tree.rank() != from) {
+                tree.seek(from);
+            }
+            tree.remove();
+        } else if (isTree) {
+            tree.removeRange(from, to);
+        } else {
+            packed.remove((int) from, (int) to);
+        }
+        written();
     }
 
     /** Removes the first elements, or the last. */
-    void removeEnd(boolean first, int count) {
-        int length = length();
+    void removeEnd(boolean first, long count) {
+        long length = length();
         if (first) {
             remove(0, count);
         } else {
@@ -249,83 +326,50 @@ final class ListValue {
      * @param count how many at most, from the first on; negative: from the last on; 0: all
      * @return how many were removed
      */
-    int removeEqual(long address, int elementLength, long count) {
-        int found = PackedList.countEqual(item.valueAddress(), item.valueLength(), address, elementLength);
-        int removed = count == 0 ? found : (int) Math.min(found, count == Long.MIN_VALUE ? found : Math.abs(count));
-        if (removed == 0) {
-            return 0;
-        }
-        if (removed == length()) {
+    long removeEqual(long bytes, int length, long count) {
+        long before = length();
+        long removed = isTree ? removeEqualFromTree(bytes, length, count) : packed.removeEqual(bytes, length, count);
+        if (removed == before) {
             clear();
-            return removed;
+        } else if (removed > 0) {
+            written();
         }
-        prepare();
-        int spared = count < 0 ? found - removed : 0;
-        finish(PackedList.removeEqual(item.valueAddress(), item.valueLength(), address, elementLength, spared,
-                removed));
         return removed;
     }
 
-    /** Leaves it as it is, and has it count as changed. */
-    void touch() {
-        call.session().changed(key, Change.SET);
+    private long removeEqualFromTree(long bytes, int length, long count) {
+        boolean backwards = count < 0;
+        // Of the least number there is no positive: it is all of them.
+        long most = count == 0 || count == Long.MIN_VALUE ? Long.MAX_VALUE : Math.abs(count);
+        long removed = 0;
+        boolean more = backwards ? tree.last() : tree.first();
+        while (more && removed < most) {
+            boolean hit = isAt(bytes, length);
+            if (hit) {
+                tree.remove();
+                removed++;
+            }
+            more = backwards ? tree.previous() : hit ? tree.isAtElement() : tree.next();
+        }
+        return removed;
     }
 
     /** Makes the first element the last, or the last the first. */
     void rotate(boolean firstToLast) {
-        seekEnd(firstToLast);
-        int length = item.valueLength();
-        int from = offset;
-        makeRoom(PackedList.entryBytes(elementLength()));
-        if (firstToLast) {
-            PackedList.firstToLast(item.valueAddress(), length);
+        if (!isTree) {
+            packed.rotate(firstToLast);
+        } else if (firstToLast) {
+            tree.firstToLast();
         } else {
-            PackedList.lastToFirst(item.valueAddress(), length, from);
+            tree.lastToFirst();
         }
-        finish(length);
+        written();
     }
 
     private void clear() {
         boolean deleted = call.session().delete(key);
         assert deleted;
         present = false;
-    }
-
-    private void makeRoomOrList(long bytes) {
-        if (present) {
-            makeRoom(bytes);
-        } else {
-            int length = checked(PackedList.EMPTY_BYTES + bytes);
-            call.session().put(key, item, ItemType.LIST, Encodings.LIST_PACKED, length, length, Item.NEVER);
-            PackedList.clear(item.valueAddress());
-            present = true;
-        }
-        anchorStep = 0;
-    }
-
-    /**
-     * Makes room for so many bytes more. A list that grows and has to move gets a quarter more than it needs, so that a row of
-     * pushes moves it rarely.
-     */
-    private void makeRoom(long more) {
-        int length = checked(item.valueLength() + more);
-        int capacity = more == 0 ? length : (int) Math.min(MAX_BYTES, length + (long) (length >>> 2));
-        call.session().resize(key, item, item.encoding(), length, capacity);
-    }
-
-    private void finish(int length) {
-        CacheSession session = call.session();
-        if (length != item.valueLength()) {
-            session.resize(key, item, item.encoding(), length, length);
-        }
-        anchorStep = 0;
-        session.changed(key, Change.SET);
-    }
-
-    private static int checked(long length) {
-        if (length > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
-        }
-        return (int) length;
+        isTree = false;
     }
 }

@@ -90,11 +90,11 @@ final class ObjectCommands {
 
     private static void encoding(Invocation call) {
         if (look(call)) {
-            call.reply().bulkAscii(encodingOf(call.item()));
+            call.reply().bulkAscii(encodingOf(call, call.key(2), call.item()));
         }
     }
 
-    static String encodingOf(Item item) {
+    private static String encodingOf(Invocation call, Key key, Item item) {
         return switch (item.type()) {
             case STRING -> item.encoding() == Encodings.STRING_RAW
                     ? "raw"
@@ -109,7 +109,11 @@ final class ObjectCommands {
                 case Encodings.SET_LISTPACK -> "listpack";
                 default -> "hashtable";
             };
-            case SORTED_SET -> item.encoding() == Encodings.SORTED_SET_LISTPACK ? "listpack" : "skiplist";
+            case SORTED_SET -> {
+                SortedSetValue set = call.sortedSets().set();
+                set.openAgain(call, key);
+                yield set.isListpack() ? "listpack" : "skiplist";
+            }
             case STREAM -> "stream";
         };
     }
@@ -167,8 +171,9 @@ final class ObjectCommands {
             return;
         }
         long idleMillis = call.session().idleMillis(item);
+        long length = item.isTree() ? call.session().memoryUsage(item) : item.valueLength();
         call.reply().simple("Value at:0x" + Long.toHexString(item.valueAddress()) + " refcount:1 encoding:"
-                + encodingOf(item) + " serializedlength:" + item.valueLength() + " lru:0 lru_seconds_idle:"
+                + encodingOf(call, key, item) + " serializedlength:" + length + " lru:0 lru_seconds_idle:"
                 + Math.max(0, idleMillis) / 1000 + (item.type() == ItemType.STRING
                         ? ""
                         : " type:"

@@ -1,6 +1,5 @@
 package io.varve.server.command;
 
-import io.varve.server.command.KeyLookup.Found;
 import io.varve.server.resp.DoubleReader;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
@@ -22,13 +21,6 @@ final class SortedSetAddCommands {
     static final int CH = 1 << 4;
     /** Adds to the score, and answers what it has become. */
     static final int INCR = 1 << 5;
-
-    /** What is to become of one member. */
-    private enum Step {
-        LEAVE, ADD, CHANGE,
-        /** It gets the score that it has. */
-        SAME, NOT_A_NUMBER
-    }
 
     /** Where a member's score is. Immutable. */
     @FunctionalInterface
@@ -79,7 +71,7 @@ final class SortedSetAddCommands {
                 return;
             }
         }
-        run(call, flags, first, 2, SortedSetAddCommands::scoreAt);
+        call.sortedSets().addition().run(call, flags, first, 2, SortedSetAddCommands::scoreAt);
     }
 
     private static double scoreAt(Invocation call, int argument) {
@@ -123,112 +115,5 @@ final class SortedSetAddCommands {
 
     private static boolean has(int flags, int flag) {
         return (flags & flag) != 0;
-    }
-
-    /**
-     * Adds and changes members, whose arguments have been checked, and replies.
-     *
-     * @param first the first argument that tells of a member
-     * @param step  how many do of each, the last of which is the member itself
-     */
-    static void run(Invocation call, int flags, int first, int step, Scores scores) {
-        SortedSetValue set = call.sortedSets().set();
-        Found found = set.openForWriting(call, call.keyAt(0));
-        if (found == Found.WRONG_TYPE) {
-            return;
-        }
-        if (call.argumentCount() - first == step) {
-            one(call, set, flags, first + step - 1, scores.at(call, first));
-        } else {
-            many(call, set, flags, first, step, scores);
-        }
-    }
-
-    private static void one(Invocation call, SortedSetValue set, int flags, int memberArgument, double given) {
-        long member = call.argumentAddress(memberArgument);
-        int length = call.argumentLength(memberArgument);
-        boolean present = set.find(member, length);
-        double score = present && has(flags, INCR) ? set.score() + given : given;
-        Step step = step(set, present, flags, score);
-        if (step == Step.NOT_A_NUMBER) {
-            call.reply().error("ERR resulting score is not a number (NaN)");
-            return;
-        }
-        if (step == Step.ADD || step == Step.CHANGE) {
-            if (step == Step.ADD) {
-                set.plan(length);
-            }
-            set.makeRoom();
-            write(set, step, score, member, length);
-            set.finish();
-        }
-        if (!has(flags, INCR)) {
-            call.reply().integer(step == Step.ADD || step == Step.CHANGE && has(flags, CH) ? 1 : 0);
-        } else if (step == Step.LEAVE) {
-            call.reply().nil();
-        } else {
-            call.reply().doubleValue(score);
-        }
-    }
-
-    private static void many(Invocation call, SortedSetValue set, int flags, int first, int step, Scores scores) {
-        boolean changes = false;
-        for (int i = first; i < call.argumentCount(); i += step) {
-            int length = call.argumentLength(i + step - 1);
-            boolean present = set.find(call.argumentAddress(i + step - 1), length);
-            switch (step(set, present, flags, scores.at(call, i))) {
-                case ADD -> {
-                    // A member that is named twice is planned twice: the sum is what is needed at most.
-                    set.plan(length);
-                    changes = true;
-                }
-                case CHANGE -> changes = true;
-                case LEAVE, SAME, NOT_A_NUMBER -> {
-                }
-            }
-        }
-        int added = 0;
-        int changed = 0;
-        if (changes) {
-            set.makeRoom();
-            for (int i = first; i < call.argumentCount(); i += step) {
-                long member = call.argumentAddress(i + step - 1);
-                int length = call.argumentLength(i + step - 1);
-                double score = scores.at(call, i);
-                Step what = step(set, set.find(member, length), flags, score);
-                write(set, what, score, member, length);
-                added += what == Step.ADD ? 1 : 0;
-                changed += what == Step.CHANGE ? 1 : 0;
-            }
-            set.finish();
-        }
-        call.reply().integer(has(flags, CH) ? added + changed : added);
-    }
-
-    private static void write(SortedSetValue set, Step step, double score, long member, int length) {
-        switch (step) {
-            case ADD -> set.add(score, member, length);
-            case CHANGE -> set.score(score, member, length);
-            case LEAVE, SAME, NOT_A_NUMBER -> {
-            }
-        }
-    }
-
-    /** @param present whether the member is there; the cursor is then at it */
-    private static Step step(SortedSetValue set, boolean present, int flags, double score) {
-        if (!present) {
-            return has(flags, XX) ? Step.LEAVE : Step.ADD;
-        }
-        if (has(flags, NX)) {
-            return Step.LEAVE;
-        }
-        if (Double.isNaN(score)) {
-            return Step.NOT_A_NUMBER;
-        }
-        double old = set.score();
-        if (has(flags, GT) && score <= old || has(flags, LT) && score >= old) {
-            return Step.LEAVE;
-        }
-        return score == old ? Step.SAME : Step.CHANGE;
     }
 }

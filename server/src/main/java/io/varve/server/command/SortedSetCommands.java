@@ -81,7 +81,7 @@ public final class SortedSetCommands {
         for (int i = 2; i < call.argumentCount() && set.size() > 0; i++) {
             if (set.find(call.argumentAddress(i), call.argumentLength(i))) {
                 if (removed == 0) {
-                    set.makeRoom();
+                    set.prepare();
                 }
                 set.remove();
                 removed++;
@@ -105,7 +105,7 @@ public final class SortedSetCommands {
         range.lookIn(set, false);
         long removed = range.to() - range.from();
         if (removed > 0) {
-            set.makeRoom();
+            set.prepare();
             set.removeRange(range.from(), range.to());
             set.finish();
         }

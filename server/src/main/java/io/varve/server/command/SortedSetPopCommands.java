@@ -105,7 +105,7 @@ final class SortedSetPopCommands {
             return;
         }
         long size = set.size();
-        set.makeRoom();
+        set.prepare();
         boolean more = set.seek(greatest ? size - 1 : 0);
         for (long left = count; left > 0 && more; left--) {
             if (nested) {

@@ -2,7 +2,9 @@ package io.varve.server.command;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.collection.PackedSortedSet;
+import io.varve.memory.collection.SortedSetTree;
 import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
@@ -15,6 +17,8 @@ final class SortedSetResult {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
 
     private final WorkMemory memory = new WorkMemory();
+    private final Item item = new Item();
+    private final SortedSetTree tree = new SortedSetTree();
 
     /**
      * Puts the members of a list, which are in the order of a sorted set, under the key, whatever it held; without members
@@ -28,9 +32,14 @@ final class SortedSetResult {
             session.delete(key);
             return;
         }
+        long bytes = bytes(members);
+        if (!call.server().config().staysPacked(members.count(), bytes)) {
+            makeTree(call, key, members);
+            return;
+        }
         // The members may lie under the key, so that they are put together elsewhere first.
         try {
-            int length = write(call, members);
+            int length = write(call, members, bytes);
             session.set(key, ItemType.SORTED_SET, encoding(call, members), memory.address(), length, Item.NEVER);
         } finally {
             memory.release();
@@ -44,25 +53,45 @@ final class SortedSetResult {
                         : Encodings.SORTED_SET_LISTPACK;
     }
 
-    private int write(Invocation call, MemberList members) {
+    private static long bytes(MemberList members) {
         long bytes = PackedSortedSet.EMPTY_BYTES;
         for (int place = 0; place < members.count(); place++) {
             bytes += PackedSortedSet.entryBytes(members.length(members.inOrder(place)));
         }
+        return bytes;
+    }
+
+    /** What is under the key stays where it is until the tree is complete. */
+    private void makeTree(Invocation call, Key key, MemberList members) {
+        int encoding = encoding(call, members);
+        call.session().makeTree(key, item, tree, Item.NEVER, () -> {
+            for (int place = 0; place < members.count(); place++) {
+                int number = members.inOrder(place);
+                tree.put(members.address(number), members.length(number), stored(encoding, members.score(number)));
+            }
+            tree.flags(encoding);
+        });
+        call.session().changed(key, Change.SET);
+    }
+
+    /** A listpack of Redis keeps whole numbers as integers, so that zero has no sign. */
+    private static double stored(int encoding, double score) {
+        return encoding == Encodings.SORTED_SET_LISTPACK ? score + 0.0 : score;
+    }
+
+    private int write(Invocation call, MemberList members, long bytes) {
         if (bytes > MAX_BYTES) {
             throw CacheFullException.INSTANCE;
         }
         memory.require(call.cache(), bytes);
-        boolean listpack = encoding(call, members) == Encodings.SORTED_SET_LISTPACK;
+        int encoding = encoding(call, members);
         long set = memory.address();
         PackedSortedSet.clear(set);
         int length = PackedSortedSet.EMPTY_BYTES;
         for (int place = 0; place < members.count(); place++) {
             int number = members.inOrder(place);
-            double score = members.score(number);
-            // A listpack of Redis keeps whole numbers as integers, so that zero has no sign.
-            length = PackedSortedSet.append(set, length, listpack ? score + 0.0 : score, members.address(number),
-                    members.length(number));
+            length = PackedSortedSet.append(set, length, stored(encoding, members.score(number)),
+                    members.address(number), members.length(number));
         }
         return length;
     }

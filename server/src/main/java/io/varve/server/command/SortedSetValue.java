@@ -2,6 +2,8 @@ package io.varve.server.command;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.collection.PackedSortedSet;
+import io.varve.memory.collection.SortedSetTree;
+import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -12,21 +14,28 @@ import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sorted set as commands see it, whatever its layout: its members in their order, a cursor over them, and what changes
+ * A sorted set as commands see it, packed or a tree: its members in their order, a cursor over them, and what changes
  * them. Confined to its event loop; reused from command to command, and valid while the shard of its key is locked.
  *
  * <p>The order is that of {@link PackedSortedSet}; a rank is how many members stand in front. A set that is missing has no
- * members. A change has these steps: what is new is told by {@link #plan}, {@link #makeRoom} may refuse all of it, the
- * members are written, and {@link #finish} ends it. What writes or removes leaves the cursor nowhere.
+ * members. What is new is told by {@link #plan}, and {@link #change} has it written, all or nothing. Removals begin with {@link #prepare}
+ * and end with {@link #finish}. What writes or removes leaves the cursor nowhere, and so does asking for a rank by score or member.
+ *
+ * <p>A packed set that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good.
  */
 final class SortedSetValue {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
     private static final int NOWHERE = 0;
 
     private final Item item = new Item();
+    private final SortedSetTree tree = new SortedSetTree();
+    private final TreeFiller fill = this::fillTree;
     private @Nullable Invocation call;
     private @Nullable Key key;
     private boolean present;
+    private boolean isTree;
+    /** Whether all members are to go: the key goes with them. */
+    private boolean emptied;
     /** Bytes of the packed set, while it is changed less than its item has. */
     private int length;
     private int encoding;
@@ -34,6 +43,9 @@ final class SortedSetValue {
     private int here;
     /** What {@link #plan} was told of. */
     private long plannedBytes;
+    private int plannedMembers;
+    /** What is written to a tree that is being made. */
+    private @Nullable Runnable writer;
 
     // --- open
 
@@ -58,10 +70,18 @@ final class SortedSetValue {
         call = command;
         key = at;
         present = found == Found.PRESENT;
-        length = present ? item.valueLength() : PackedSortedSet.EMPTY_BYTES;
-        encoding = present ? item.encoding() : Encodings.SORTED_SET_LISTPACK;
+        isTree = present && item.isTree();
+        if (isTree) {
+            command.session().open(at, item, tree);
+            encoding = tree.flags();
+        } else {
+            length = present ? item.valueLength() : PackedSortedSet.EMPTY_BYTES;
+            encoding = present ? item.encoding() : Encodings.SORTED_SET_LISTPACK;
+        }
         here = NOWHERE;
+        emptied = false;
         plannedBytes = 0;
+        plannedMembers = 0;
         return found;
     }
 
@@ -83,7 +103,7 @@ final class SortedSetValue {
 
     /** How many members it has. */
     long size() {
-        return present ? PackedSortedSet.count(set()) : 0;
+        return !present ? 0 : isTree ? tree.size() : PackedSortedSet.count(set());
     }
 
     /** Whether it tells of a listpack, in which the zeros have no sign. */
@@ -93,51 +113,75 @@ final class SortedSetValue {
 
     /** How many members have a lower score, or the same if {@code orEqual}. */
     long rankOfScore(double score, boolean orEqual) {
-        return present ? PackedSortedSet.rankOfScore(set(), length, score, orEqual) : 0;
+        if (!isTree) {
+            return present ? PackedSortedSet.rankOfScore(set(), length, score, orEqual) : 0;
+        }
+        if (orEqual) {
+            tree.seekAboveScore(score);
+        } else {
+            tree.seekScore(score);
+        }
+        return tree.rank();
     }
 
     /** How many members are lower, or the same if {@code orEqual}, where all scores are equal. */
     long rankOfMember(long address, int memberLength, boolean orEqual) {
-        return present ? PackedSortedSet.rankOfMember(set(), length, address, memberLength, orEqual) : 0;
+        if (!isTree) {
+            return present ? PackedSortedSet.rankOfMember(set(), length, address, memberLength, orEqual) : 0;
+        }
+        tree.first();
+        double score = tree.score();
+        if (orEqual) {
+            tree.seekAboveMember(score, address, memberLength);
+        } else {
+            tree.seekMember(score, address, memberLength);
+        }
+        return tree.rank();
     }
 
     // --- cursor
 
     /** Goes to a member; false if it is not there. */
     boolean find(long address, int memberLength) {
+        if (isTree) {
+            return tree.find(address, memberLength);
+        }
         return goTo(present ? PackedSortedSet.find(set(), length, address, memberLength) : PackedSortedSet.NONE);
     }
 
     /** Goes to the member with so many in front of it; false if there are not as many. */
     boolean seek(long rank) {
+        if (isTree) {
+            return tree.seek(rank);
+        }
         return goTo(rank < size() ? PackedSortedSet.at(set(), length, (int) rank) : PackedSortedSet.NONE);
     }
 
     /** Goes to the next member; false if there is none. */
     boolean next() {
-        return goTo(PackedSortedSet.next(set(), length, entry()));
+        return isTree ? tree.next() : goTo(PackedSortedSet.next(set(), length, entry()));
     }
 
     /** Goes to the member in front; false if there is none. */
     boolean previous() {
-        return goTo(PackedSortedSet.previous(set(), entry()));
+        return isTree ? tree.previous() : goTo(PackedSortedSet.previous(set(), entry()));
     }
 
     /** How many stand in front of the cursor's member. */
     long rank() {
-        return PackedSortedSet.rank(set(), entry());
+        return isTree ? tree.rank() : PackedSortedSet.rank(set(), entry());
     }
 
     double score() {
-        return PackedSortedSet.score(entry());
+        return isTree ? tree.score() : PackedSortedSet.score(entry());
     }
 
     long memberAddress() {
-        return PackedSortedSet.memberAddress(entry());
+        return isTree ? tree.address() : PackedSortedSet.memberAddress(entry());
     }
 
     int memberLength() {
-        return PackedSortedSet.memberLength(entry());
+        return isTree ? tree.length() : PackedSortedSet.memberLength(entry());
     }
 
     void replyMember(ReplyWriter reply) {
@@ -147,9 +191,13 @@ final class SortedSetValue {
     /**
      * A call of ZSCAN: visits members, with the cursor at each.
      *
+     * @param count about how many
      * @return the next cursor, 0 at the end; a packed set is visited whole, as a listpack of Redis is
      */
     long scan(long cursor, int count, Runnable visit) {
+        if (isTree) {
+            return tree.scan(cursor, count, visit);
+        }
         for (boolean more = seek(0); more; more = next()) {
             visit.run();
         }
@@ -158,17 +206,66 @@ final class SortedSetValue {
 
     // --- change
 
-    /** Tells of a member that is to be added, before {@link #makeRoom}. */
+    /** Tells of a member that is to be added, before {@link #change}. */
     void plan(int memberLength) {
+        plannedMembers++;
         plannedBytes += PackedSortedSet.entryBytes(memberLength);
     }
 
     /**
-     * Makes the set fit to be changed, with room for what was planned; it is made if it is missing. The cursor stays.
+     * Has members written that were planned, and scores changed; the set is made if it is missing. A packed set's cursor stays until
+     * the writer moves it.
      *
+     * @param how     adds and changes
+     * @param several whether it does so more than once
      * @throws CacheFullException if there is no room; the key is then as it was
      */
-    void makeRoom() {
+    void change(Runnable how, boolean several) {
+        if (!isTree && plannedMembers > 0
+                && !call().server().config().staysPacked(size() + plannedMembers, length + plannedBytes)) {
+            becomeTree(how);
+        } else if (!isTree) {
+            makeRoom();
+            how.run();
+        } else if (several) {
+            tree.together(how);
+        } else {
+            how.run();
+        }
+        finish();
+    }
+
+    private void becomeTree(Runnable how) {
+        boolean wasPresent = present;
+        boolean made = false;
+        writer = how;
+        try {
+            call().session().makeTree(key(), item, tree, CacheSession.KEEP, fill);
+            made = true;
+        } finally {
+            isTree = made;
+            present = made || wasPresent;
+        }
+    }
+
+    private void fillTree() {
+        for (boolean more = seek(0); more; more = goTo(PackedSortedSet.next(set(), length, entry()))) {
+            tree.put(memberAddress(), memberLength(), score());
+        }
+        tree.flags(encoding);
+        isTree = true;
+        present = true;
+        java.util.Objects.requireNonNull(writer).run();
+    }
+
+    /** Makes the set, which is there, fit for removals. The cursor stays. */
+    void prepare() {
+        if (!isTree) {
+            makeRoom();
+        }
+    }
+
+    private void makeRoom() {
         long needed = length + plannedBytes;
         if (needed > MAX_BYTES) {
             throw CacheFullException.INSTANCE;
@@ -185,6 +282,7 @@ final class SortedSetValue {
             present = true;
         }
         plannedBytes = 0;
+        plannedMembers = 0;
     }
 
     /** Adds a member that was planned and is not there. */
@@ -193,12 +291,21 @@ final class SortedSetValue {
                 || memberLength > call().server().config().zsetMaxListpackValueBytes()) {
             encoding = Encodings.SORTED_SET_SKIPLIST;
         }
+        if (isTree) {
+            tree.put(address, memberLength, stored(score));
+            tree.flags(encoding);
+            return;
+        }
         length = PackedSortedSet.insert(set(), length, stored(score), address, memberLength);
         here = NOWHERE;
     }
 
     /** Gives the cursor's member another score. The member's bytes are given because those in the set move. */
     void score(double score, long address, int memberLength) {
+        if (isTree) {
+            tree.put(address, memberLength, stored(score));
+            return;
+        }
         PackedSortedSet.score(set(), length, entry(), stored(score), address, memberLength);
         here = NOWHERE;
     }
@@ -210,12 +317,23 @@ final class SortedSetValue {
 
     /** Removes the cursor's member. */
     void remove() {
+        if (isTree) {
+            tree.remove();
+            return;
+        }
         length = PackedSortedSet.remove(set(), length, entry());
         here = NOWHERE;
     }
 
     /** Removes the members from one rank up to another, which stays. */
     void removeRange(long from, long to) {
+        if (isTree) {
+            emptied = from == 0 && to == tree.size();
+            if (!emptied) {
+                tree.removeRange(from, to);
+            }
+            return;
+        }
         length = PackedSortedSet.removeRange(set(), length, (int) from, (int) to);
         here = NOWHERE;
     }
@@ -223,9 +341,14 @@ final class SortedSetValue {
     /** Ends a change, and tells of it. A set without members is deleted. */
     void finish() {
         CacheSession session = call().session();
-        if (length == PackedSortedSet.EMPTY_BYTES) {
+        if (isTree ? emptied || tree.size() == 0 : length == PackedSortedSet.EMPTY_BYTES) {
             present = false;
+            isTree = false;
             session.delete(key());
+            return;
+        }
+        if (isTree) {
+            session.changed(key(), Change.SET);
             return;
         }
         if (length != item.valueLength()) {

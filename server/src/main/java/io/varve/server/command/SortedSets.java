@@ -3,6 +3,7 @@ package io.varve.server.command;
 /** What commands on sorted sets work with. Confined to its event loop; reused from command to command. */
 final class SortedSets {
     private final SortedSetValue set = new SortedSetValue();
+    private final SortedSetAddition addition = new SortedSetAddition(set);
     private final SortedSetRange range = new SortedSetRange();
     private final SortedSetRangeRequest rangeRequest = new SortedSetRangeRequest();
     private final MemberList members = new MemberList();
@@ -13,6 +14,11 @@ final class SortedSets {
     /** The set of a command. */
     SortedSetValue set() {
         return set;
+    }
+
+    /** Puts members into {@link #set}. */
+    SortedSetAddition addition() {
+        return addition;
     }
 
     /** The part of a set that a command is about. */

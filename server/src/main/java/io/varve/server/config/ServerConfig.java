@@ -40,6 +40,8 @@ public final class ServerConfig {
     private final long hllSparseMaxBytes;
     private final long zsetMaxListpackEntries;
     private final long zsetMaxListpackValueBytes;
+    private final long packedMaxEntries;
+    private final long packedMaxBytes;
     private final OutputBufferLimits outputBufferLimits;
 
     private ServerConfig(Map<String, String> values, @Nullable Path file, Directives directives) {
@@ -63,6 +65,8 @@ public final class ServerConfig {
         hllSparseMaxBytes = number("hll-sparse-max-bytes");
         zsetMaxListpackEntries = number("zset-max-listpack-entries");
         zsetMaxListpackValueBytes = number("zset-max-listpack-value");
+        packedMaxEntries = number("packed-max-entries");
+        packedMaxBytes = number("packed-max-bytes");
         String limits = text("client-output-buffer-limit");
         outputBufferLimits = OutputBufferLimits.parse(limits, limits);
     }
@@ -265,6 +269,14 @@ public final class ServerConfig {
     /** A sorted set with a longer member tells of a skiplist: {@code zset-max-listpack-value}. */
     public long zsetMaxListpackValueBytes() {
         return zsetMaxListpackValueBytes;
+    }
+
+    /**
+     * Whether a collection of so many elements and bytes stays in one item: {@code packed-max-entries}, {@code packed-max-bytes}; of one
+     * element it always does.
+     */
+    public boolean staysPacked(long entries, long bytes) {
+        return entries <= 1 || entries <= packedMaxEntries && bytes <= packedMaxBytes;
     }
 
     public OutputBufferLimits outputBufferLimits() {

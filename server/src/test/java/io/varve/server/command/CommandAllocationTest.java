@@ -1,6 +1,8 @@
 package io.varve.server.command;
 
 import java.lang.management.ManagementFactory;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import com.sun.management.ThreadMXBean;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +35,16 @@ class CommandAllocationTest {
             "ZCARD z", "ZCOUNT z 1 2", "ZRANGE z 0 -1", "ZRANGE z 0 -1 WITHSCORES", "ZRANGEBYSCORE z 1 2 LIMIT 0 1",
             "ZREVRANGE z 0 0", "ZADD zp 1 a;ZPOPMIN zp",
             "RPUSH l a;LPOP l", "LPUSH q b;RPOP q", "LRANGE r 0 -1", "LMOVE r r LEFT RIGHT", "LINDEX r 1", "LPOS r b",
-            "LSET r 0 x"})
+            "LSET r 0 x",
+            "RPUSH large a;LPOP large", "LPUSH large b;RPOP large", "LRANGE large 500 520",
+            "LMOVE large large LEFT RIGHT",
+            "LINDEX large 600", "LPOS large e700", "LSET large 700 e700",
+            "LMOVE large q LEFT LEFT;LMOVE q large LEFT RIGHT",
+            "RPUSH large a b;LPOP large 2",
+            "ZADD scored 1 m700", "ZADD scored 1 m700;ZADD scored 900 m700", "ZADD scored 5.5 n;ZREM scored n",
+            "ZADD scored 1 n 2 o;ZREM scored n o", "ZINCRBY scored 1 m700", "ZSCORE scored m3", "ZRANK scored m300",
+            "ZCOUNT scored 100 800", "ZRANGE scored 500 520 WITHSCORES", "ZRANGEBYSCORE scored 300 400 LIMIT 5 10",
+            "ZADD scored -1 n;ZPOPMIN scored"})
     void aWarmCommandAllocatesNothing(String commands) {
         try (CommandHarness server = new CommandHarness()) {
             server.run("MSET s value n 1");
@@ -44,6 +55,10 @@ class CommandAllocationTest {
             server.run("ZADD z 1 a 2 b");
             server.run("RPUSH r a b c");
             server.run("RPUSH q a");
+            server.run(
+                    "RPUSH large " + IntStream.range(0, 1000).mapToObj(i -> "e" + i).collect(Collectors.joining(" ")));
+            server.run("ZADD scored "
+                    + IntStream.range(0, 1000).mapToObj(i -> i + " m" + i).collect(Collectors.joining(" ")));
             long errors = server.errors();
             server.begin();
             String[] each = commands.split(";");

@@ -25,6 +25,10 @@ class GrowthUnderPressureTest {
                 assertThat(server.run("APPEND", "grown", PIECE)).as("piece %d", i).startsWith(":");
                 assertThat(server.run("HSET", "fields", "f" + i % 60, PIECE)).as("field %d", i).startsWith(":");
                 assertThat(server.run("RPUSH", "elements", PIECE)).as("element %d", i).startsWith(":");
+                assertThat(server.run("RPUSH", "elements", PIECE, "short", PIECE)).as("element %d", i).startsWith(":");
+                assertThat(server.run("ZADD", "scored", "" + i, i % 60 + PIECE)).as("member %d", i).startsWith(":");
+                assertThat(server.run("ZADD", "scored", "1", i % 70 + PIECE, "2", "short", "3", i % 80 + PIECE))
+                        .as("member %d", i).startsWith(":");
                 if (i > 60) {
                     assertThat(server.run("LMOVE", "elements", "moved", "LEFT", "LEFT")).startsWith("$");
                     assertThat(server.run("RPOP", "moved")).startsWith("$");

@@ -55,6 +55,7 @@ class LargeCollectionKeysTest {
                     Memory.putLong(member, i);
                     assertThat(tree.put(member, 8, i)).isTrue();
                 }
+                tree.flags(Encodings.SORTED_SET_SKIPLIST);
             });
             session.changed(key, Change.SET);
         } finally {

@@ -84,6 +84,8 @@ class RepliesInFlightTest {
     @ValueSource(strings = {"ZADD z 5 a", "ZADD z 2.5 a", "ZADD z 2 new", "ZADD z 1 x 2 a 3 y", "ZINCRBY z 7 a",
             "ZREM z a", "ZPOPMIN z", "ZREMRANGEBYRANK z 0 1", "ZUNIONSTORE z 1 z", "ZRANGESTORE z z 0 1", "DEL z"})
     void aHeldRunKeepsTheOldSortedSet(String command) {
+        // A tree is in no run.
+        server.run("CONFIG SET packed-max-bytes 64mb");
         server.run("ZADD", "z", "3", "x".repeat(LENGTH), "1", "a", "2", "b");
         Item item = new Item();
         CacheSession session = server.cache().newSession();

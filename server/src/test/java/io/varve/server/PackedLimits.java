@@ -1,0 +1,22 @@
+package io.varve.server;
+
+import java.io.IOException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** How many elements a collection has at most that a server keeps in one item, for tests with small collections. Immutable. */
+final class PackedLimits {
+    private static final long[] ENTRIES = {128, 1, 9};
+
+    private PackedLimits() {}
+
+    /** Sets one limit after the other. @return which */
+    static long vary(int port, long script) throws IOException {
+        long entries = ENTRIES[(int) (script % ENTRIES.length)];
+        try (RawClient client = new RawClient(port)) {
+            assertThat(client.call("CONFIG", "SET", "packed-max-entries", Long.toString(entries)).text())
+                    .isEqualTo("OK");
+        }
+        return entries;
+    }
+}
