@@ -40,8 +40,12 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private static final int SHORT_BYTES = 64 << 10;
     /** Shorter ones are always pooled: a run takes a page at least. */
     private static final int SMALL_BYTES = 1024;
-    /** What clients that do not read leave of maxmemory. */
+    /** What clients that do not read leave of maxmemory; those of which that is not known leave a quarter of it. */
     private static final long LEFT_BYTES = 4 << 20;
+    /** What may be written at a time of messages, which nobody has asked for. */
+    private static final long DELIVERY_BYTES = 256 << 10;
+    /** Who listens and may read takes up to so much of the pools where maxmemory has nothing left: the rest is for replies. */
+    private static final long POOLED_WITH_MESSAGES_BYTES = 46L << 20;
     private static final int LOG_EVERY_MILLIS = 1000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionBuffers.class);
@@ -133,12 +137,20 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     }
 
     /**
-     * Whether more may wait for a client that is slow to read. Called without locks: evicts if it has to.
+     * Whether messages may be written for a client that listens: up to {@link #DELIVERY_BYTES}. Called without locks: evicts if it
+     * has to.
      *
+     * @param isBehind whether it has not read what was written before
      * @return false if that would take what others, who are not slow, may need
      */
-    boolean mayKeepWaiting() {
-        return !isShort() || cache.hasRoom(LEFT_BYTES) || cache.admit(LEFT_BYTES);
+    boolean mayDeliver(boolean isBehind) {
+        long used = pooled.usedDirectMemory();
+        // What no longer fits in the pools is charged, from the first byte beyond them on.
+        if (used + DELIVERY_BYTES <= POOLED_BYTES) {
+            return true;
+        }
+        long left = isBehind ? LEFT_BYTES : LEFT_BYTES / 4;
+        return cache.hasRoom(left) || cache.admit(left) || !isBehind && used <= POOLED_WITH_MESSAGES_BYTES;
     }
 
     /** Whether a buffer should not stay where it is when its connection has to keep it. */

@@ -163,7 +163,7 @@ final class Outgoing {
             cutOffOverHardLimit();
             return;
         }
-        if (!channel.isWritable() && !buffers.mayKeepWaiting()) {
+        if (!buffers.mayDeliver(!channel.isWritable())) {
             LOG.warn(
                     "Connection {} is closed: it does not read, and there is no memory for more than the {} bytes that wait for it",
                     channel.remoteAddress(), client.outgoingBytes());

@@ -8,6 +8,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.ValueRun;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.NoBufferException;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,7 @@ class ConnectionBuffersTest {
             .open(CacheConfig.defaults(MAX_MEMORY_BYTES).withShards(4).withEvictionPolicy(EvictionPolicy.NOEVICTION));
     private final ConnectionBuffers buffers = new ConnectionBuffers(pools, cache, heap);
     private final List<ByteBuf> held = new ArrayList<>();
+    private final List<ValueRun> runs = new ArrayList<>();
     private long chargedAtFirst;
 
     @BeforeEach
@@ -37,6 +39,7 @@ class ConnectionBuffersTest {
     @AfterEach
     void nothingIsLeft() {
         held.forEach(ByteBuf::release);
+        runs.forEach(ValueRun::release);
         assertThat(pools.metric().usedDirectMemory()).isZero();
         assertThat(heap.takenBytes()).isZero();
         assertThat(charged()).isZero();
@@ -121,5 +124,36 @@ class ConnectionBuffersTest {
         ByteBuf kept = hold(buffers.forKeeping(64 << 10));
         assertThat(charged()).isEqualTo(64 << 10);
         assertThat(buffers.isToMove(kept)).isFalse();
+    }
+
+    /** The pools are seldom full to the byte: what is written next is charged all the same. */
+    @Test
+    void listenersLeaveSomeOfMaxmemoryAsSoonAsTheirMessagesAreCharged() {
+        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES - (300 << 10)));
+        fillMaxmemory();
+        assertThat(buffers.mayDeliver(true)).isTrue();
+        hold(pools.directBuffer(100 << 10));
+        assertThat(buffers.mayDeliver(true)).isFalse();
+    }
+
+    @Test
+    void whoListensAndMayReadLeavesLess() {
+        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        while (buffers.mayDeliver(true)) {
+            hold(buffers.directBuffer(200_000));
+        }
+        assertThat(cache.hasRoom(2 << 20)).isTrue();
+        assertThat(buffers.mayDeliver(false)).isTrue();
+        fillMaxmemory();
+        assertThat(buffers.mayDeliver(false)).isTrue();
+        hold(pools.directBuffer(7 << 20));
+        assertThat(buffers.mayDeliver(false)).isFalse();
+        assertThat(hold(buffers.directBuffer(64 << 10)).alloc()).isSameAs(pools);
+    }
+
+    private void fillMaxmemory() {
+        for (ValueRun run = cache.newBuffer(50_000); run != null; run = cache.newBuffer(50_000)) {
+            runs.add(run);
+        }
     }
 }
