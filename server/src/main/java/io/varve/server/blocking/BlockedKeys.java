@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  * <p>A waiter looks for itself. When a key that is waited for changes, whatever changed it, the first of its queue is
  * <em>called</em>, under the lock of the key's shard: its event loop runs its command once more, which takes what there is or
  * waits on in its old place. Until it has looked, the key is <em>promised</em> to it: commands of others that name it, or a key into
- * which somebody of that queue puts what it finds, run
- * behind it ({@link #behind}), so that nobody comes between who changed the key and who waited for it, and nothing is
- * taken for a client that is not there to be told. Has it left something, or has the key another type, the next one is called,
- * still under that lock.
+ * which somebody of that queue puts what it finds, run behind it ({@link #behind}), so that nobody comes between who changed the key
+ * and who waited for it, and nothing is taken for a client that is not there to be told. Has it left something, or has the key
+ * another type, the next one is called, still under that lock.
  *
  * <p>Where waiters relate keys (they wait for several, or move what they find), the keys are served in the order of their changes,
- * as in Redis: one that changes while an earlier one is promised is <em>due</em>, and its first waiter is called after that.
+ * as in Redis ({@link Ticket}): one that changes while an earlier one is promised is <em>due</em>, and its first waiter is called
+ * after that.
  *
  * <pre>
  *   waits --change of a key--> called --took something, end of time, gone--> left
