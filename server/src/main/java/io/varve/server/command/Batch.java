@@ -435,6 +435,20 @@ public final class Batch implements RequestSink {
         return lengths[argument];
     }
 
+    /** Whether any argument arrived in a run of its own. */
+    boolean hasRuns() {
+        return runTotal > 0;
+    }
+
+    /** How long the arguments of the commands from this one on are together, bytes. */
+    long argumentBytes(int command) {
+        long bytes = 0;
+        for (int i = command < commandCount ? firstArguments[command] : argumentTotal; i < argumentTotal; i++) {
+            bytes += lengths[i];
+        }
+        return bytes;
+    }
+
     boolean hasRun(int argument) {
         return runTotal > 0 && argument < runs.length && runs[argument] != null;
     }

@@ -49,6 +49,7 @@ public final class CommandSpec {
     private final CommandSpec[] subcommandArray;
     private final boolean write;
     private final boolean denyOom;
+    private final boolean plain;
     private final boolean sharesClock;
     private final boolean allOrNothing;
     private final boolean runsAtOnce;
@@ -95,6 +96,9 @@ public final class CommandSpec {
         useNarrowing = builder.useNarrowing;
         channelUse = builder.channelUse;
         secrets = builder.secrets;
+        plain = handler != null && parent == null && subcommandArray.length == 0
+                && (write || flags.contains(CommandFlag.READONLY)) && !flags.contains(CommandFlag.BLOCKING)
+                && !builder.forDebugging && !builder.publishes && !builder.runsAtOnce;
         sharesClock = builder.sharesClock;
         allOrNothing = builder.allOrNothing;
         runsAtOnce = builder.runsAtOnce;
@@ -208,6 +212,11 @@ public final class CommandSpec {
     /** Whether it runs only where {@code enable-debug-command} allows it. */
     boolean isForDebugging() {
         return forDebugging;
+    }
+
+    /** Whether it reads or writes keys and does nothing else: of a client that has asked for nothing special it just runs. */
+    boolean isPlain() {
+        return plain;
     }
 
     /** Whether it takes so short a time, always, that several of them share a reading of the clock. */

@@ -27,22 +27,14 @@ public final class Dispatcher {
     private static final String NOT_WHILE_LISTENING = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET "
             + "are allowed in this context";
     private static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
-    /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
-    private static final int ITEM_OVERHEAD_BYTES = 128;
     /** How often a command is run that found no room, counting the first time. */
     static final int MAX_ATTEMPTS = 3;
     /** How long a client waits, at most, before it may publish. */
     private static final long MOST_WAIT_MILLIS = 1000;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
-    /** There is room for a reply of this size before a command runs: those of most commands that change something. */
-    private static final int LEAST_REPLY_BYTES = 512;
-    /** For a longer reply that finds no room so much is made at least, and twice what was written of it. */
-    private static final long LEAST_ROOM_BYTES = 1 << 20;
     /** As often as doubling takes to the largest reply, and a few times because others were faster. */
     private static final int MAX_REPLY_TRIES = 24;
-    /** The part of maxmemory that one reply may have others evicted for, in quarters. */
-    private static final int MOST_QUARTERS_FOR_REPLY = 3;
 
     private final ServerContext server;
     private final Cache cache;
@@ -53,7 +45,10 @@ public final class Dispatcher {
     private final LoopCounters counters;
     private final CommandTimes times;
     private final MonitorFeed monitors;
+    private final CommandRoom room;
     private final BatchPreparation preparation;
+    /** Whether the run began with ample room for all that its commands may write. */
+    private boolean roomy;
     /** Of the last command: whether its handler ran, and whether it replied an error. */
     private boolean ran;
     private boolean failed;
@@ -74,8 +69,9 @@ public final class Dispatcher {
         counters = server.newLoop(table.all().size());
         times = new CommandTimes(server, counters);
         monitors = new MonitorFeed(server);
+        room = new CommandRoom(cache, session, times);
         call = new Invocation(cache, session, server, below,
-                new TransactionRunner(server, session, below, counters, times, monitors));
+                new TransactionRunner(server, session, below, counters, times, monitors, room));
         preparation = new BatchPreparation(server, table, session);
     }
 
@@ -104,16 +100,21 @@ public final class Dispatcher {
         int i = next;
         int queuedNow = 0;
         CommandSpec last = null;
+        boolean ordinary = isOrdinary(client);
+        roomy = room.isThereFor(batch, next);
         while (i < batch.commandCount() && !client.closing() && suspension == null
                 && reply.pendingBytes() < MAX_PENDING_BYTES) {
             CommandSpec spec = batch.spec(i);
-            if (client.isListening() && client.subscriptions().hasMail()) {
+            if (!ordinary && client.isListening() && client.subscriptions().hasMail()) {
                 times.settle(batch, i, client, session.now());
                 writeMessages(client, reply);
                 times.skip();
             }
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
-            execute(batch, i, spec, client, reply);
+            execute(batch, i, spec, client, ordinary, reply);
+            if (spec == null || !spec.isPlain()) {
+                ordinary = isOrdinary(client);
+            }
             if (again) {
                 again = false;
                 if (client.waiter() != null) {
@@ -182,7 +183,7 @@ public final class Dispatcher {
             } catch (NoBufferException none) {
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
-                if (tries == MAX_REPLY_TRIES || !makeRoomForReply(none, needed)) {
+                if (tries == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
                     reply.error(OUT_OF_MEMORY);
                     return;
                 }
@@ -190,20 +191,59 @@ public final class Dispatcher {
         }
     }
 
-    private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, ReplyWriter reply) {
-        reserve(batch, command, client, reply);
+    /**
+     * Whether nothing is to be asked about the client before a plain command of it runs. It stays so until it sends a command of
+     * another kind; what others change (its user's rules, who monitors) holds for what it sends after that was replied to, and so for
+     * its next batch.
+     */
+    private boolean isOrdinary(Client client) {
+        return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
+                && client.waiter() == null && !client.hasMessages() && !monitors.isAny();
+    }
+
+    /** @param ordinary {@link #isOrdinary} */
+    private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, boolean ordinary,
+            ReplyWriter reply) {
+        room.reserve(batch, command, client, reply);
         long mark = reply.mark();
         long errors = reply.errors();
         ran = false;
         queued = false;
         failed = false;
-        if (spec == null && isHttp(batch, command)) {
+        if (ordinary && spec != null && spec.isPlain() && spec.acceptsCount(batch.argumentCount(command))) {
+            if (isWithoutRoom(batch, command, spec, client)) {
+                refuse(client, spec, reply, OUT_OF_MEMORY);
+            } else {
+                runNow(batch, command, spec, client, reply, mark);
+            }
+        } else if (spec == null && isHttp(batch, command)) {
             // As in Redis nothing is replied, not even to the commands in front of it.
             reply.rollback(0);
             server.crossProtocolGuard().warn(client, session.now());
             client.abort();
             return;
+        } else {
+            executeIfAllowed(batch, command, spec, client, reply, mark);
         }
+        if (suspension != null) {
+            return;
+        }
+        failed = reply.errors() != errors + call.takeErrorsToldOf();
+        if (failed) {
+            server.errors().add(reply.lastError());
+        }
+        if (client.replyMode() != Client.ReplyMode.ON) {
+            // A client that wants no replies still wants the messages, and to be told that it will get them.
+            leaveOut(client, reply, ran && spec != null && spec.pushes() ? reply.mark() : mark);
+        }
+    }
+
+    private boolean isWithoutRoom(Batch batch, int command, CommandSpec spec, Client client) {
+        return batch.isRefused(command) || !roomy && spec.isDenyOom() && !room.admit(batch, command, client, 0);
+    }
+
+    private void executeIfAllowed(Batch batch, int command, @Nullable CommandSpec spec, Client client,
+            ReplyWriter reply, long mark) {
         Transaction transaction = client.transaction();
         String refusal;
         boolean monitored = monitors.isAny();
@@ -223,7 +263,7 @@ public final class Dispatcher {
         } else if (!client.user().isUnrestricted()
                 && (refusal = server.accessGuard().refusal(client, batch, command, spec)) != null) {
             refuse(client, spec, reply, refusal);
-        } else if (batch.isRefused(command) || spec.isDenyOom() && !admit(batch, command, client, 0)) {
+        } else if (isWithoutRoom(batch, command, spec, client)) {
             refuse(client, spec, reply, OUT_OF_MEMORY);
         } else if (!spec.isAllowedWhileListening() && client.isListeningOnly()) {
             refuse(client, spec, reply, "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING);
@@ -234,27 +274,14 @@ public final class Dispatcher {
         } else if (publishes(spec, client) && isToWait(client)) {
             waitToPublish(client);
         } else {
-            ran = true;
             // Who has waited for a key: its command was told of when it began to.
             String toTell = monitored && waiter == null ? monitors.describe(batch, command, spec) : null;
-            if (below == null) {
-                runLocked(batch, command, spec, client, reply, mark);
-            } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
-                return;
-            }
-            Suspension asked = call.takeSuspension();
-            if (asked != null && reply.errors() == errors) {
-                suspension = asked;
-                again = !asked.replies();
-            }
+            runNow(batch, command, spec, client, reply, mark);
             if (toTell != null && (!again || client.waiter() != null)) {
                 monitors.tell(toTell, client);
             }
-            if (suspension != null) {
-                return;
-            }
         }
-        if (again) {
+        if (suspension != null) {
             return;
         }
         if (monitored && !ran) {
@@ -264,13 +291,21 @@ public final class Dispatcher {
             // It has been answered, by its handler or in its place.
             server.stopWaiting(client, false);
         }
-        failed = reply.errors() != errors + call.takeErrorsToldOf();
-        if (failed) {
-            server.errors().add(reply.lastError());
+    }
+
+    /** Runs its handler, unless its keys are on their way; it may ask for a suspension. */
+    private void runNow(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
+        ran = true;
+        long errors = reply.errors();
+        if (below == null) {
+            runLocked(batch, command, spec, client, reply, mark);
+        } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
+            return;
         }
-        if (client.replyMode() != Client.ReplyMode.ON) {
-            // A client that wants no replies still wants the messages, and to be told that it will get them.
-            leaveOut(client, reply, ran && spec != null && spec.pushes() ? reply.mark() : mark);
+        Suspension asked = call.takeSuspension();
+        if (asked != null && reply.errors() == errors) {
+            suspension = asked;
+            again = !asked.replies();
         }
     }
 
@@ -279,9 +314,7 @@ public final class Dispatcher {
         try {
             client.subscriptions().writeAll(reply);
         } catch (NoBufferException none) {
-            if (!none.roomHelps() || !cache.admit(Math.max(LEAST_ROOM_BYTES, 2 * none.bytes()))) {
-                throw none;
-            }
+            room.makeForMessage(none);
             client.subscriptions().writeAll(reply);
         }
     }
@@ -338,7 +371,7 @@ public final class Dispatcher {
             ReplyWriter reply) {
         // Of what will not run nothing is kept.
         boolean inVain = transaction.failed() || client.watch().isToldBroken();
-        if (inVain || transaction.add(batch, command, spec, neededBytes(batch, command), preparation)) {
+        if (inVain || transaction.add(batch, command, spec, room.neededBytes(batch, command), preparation)) {
             queued = true;
             client.queued(transaction.size(), transaction.heldBytes());
             reply.simple("QUEUED");
@@ -391,18 +424,6 @@ public final class Dispatcher {
         return CrossProtocolGuard.recognizes(batch.address(name), batch.length(name));
     }
 
-    private void reserve(Batch batch, int command, Client client, ReplyWriter reply) {
-        try {
-            reply.reserve(LEAST_REPLY_BYTES);
-        } catch (NoBufferException none) {
-            times.aside(batch, command, client, session.now());
-            if (!cache.admit(LEAST_ROOM_BYTES)) {
-                throw none;
-            }
-            reply.reserve(LEAST_REPLY_BYTES);
-        }
-    }
-
     private void runLocked(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
         int keys = batch.keyCount(command);
         int first = batch.firstKey(command);
@@ -421,8 +442,8 @@ public final class Dispatcher {
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                if (attempt++ == MAX_ATTEMPTS || !mayRunAgain(cache, batch, command, spec)
-                        || !admit(batch, command, client, full.bytes())) {
+                if (attempt++ == MAX_ATTEMPTS || !room.mayRunAgain(batch, command, spec)
+                        || !room.admit(batch, command, client, full.bytes())) {
                     refuse(client, spec, reply, OUT_OF_MEMORY);
                     return;
                 }
@@ -433,7 +454,7 @@ public final class Dispatcher {
                 }
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
-                if (tries++ == MAX_REPLY_TRIES || !makeRoomForReply(none, needed)) {
+                if (tries++ == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
                     refuse(client, spec, reply, OUT_OF_MEMORY);
                     return;
                 }
@@ -450,30 +471,6 @@ public final class Dispatcher {
                 return;
             }
         }
-    }
-
-    /**
-     * Makes twice the room that a reply has needed until there was none, without the locks under which it was written: so
-     * a long one is written a few times at most.
-     */
-    private boolean makeRoomForReply(NoBufferException none, long needed) {
-        long most = cache.config().maxMemoryBytes() / 4 * MOST_QUARTERS_FOR_REPLY;
-        return none.roomHelps() && needed <= most
-                && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
-    }
-
-    /**
-     * Whether there is room for what the command may write.
-     *
-     * @param refused what it found no room for when it was run, bytes
-     */
-    private boolean admit(Batch batch, int command, Client client, long refused) {
-        long bytes = neededBytes(batch, command) + refused;
-        if (cache.hasRoom(bytes)) {
-            return true;
-        }
-        times.aside(batch, command, client, session.now());
-        return cache.admit(bytes);
     }
 
     private void runUnderLocks(Batch batch, int command, Client client, Handler handler) {
@@ -519,24 +516,6 @@ public final class Dispatcher {
         handler.run(call);
     }
 
-    /**
-     * Whether a command that found no room may be run once more after room was made: a growing value needs more than its
-     * arguments say, and what is copied is not among them. It has changed nothing if it has one key or says so, and if it took
-     * no run over.
-     */
-    static boolean mayRunAgain(Cache cache, Batch batch, int command, CommandSpec spec) {
-        if (batch.keyCount(command) != 1 && !spec.isAllOrNothing()) {
-            return false;
-        }
-        int first = batch.firstArgument(command);
-        for (int i = first; i < first + batch.argumentCount(command); i++) {
-            if (batch.length(i) > cache.runThresholdBytes() && !batch.hasRun(i)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     private void runLockingMany(Batch batch, int first, int keys, Handler handler) {
         shards.clear();
         for (int i = first; i < first + keys; i++) {
@@ -548,26 +527,6 @@ public final class Dispatcher {
         } finally {
             session.unlock(shards);
         }
-    }
-
-    private long neededBytes(Batch batch, int command) {
-        int first = batch.firstArgument(command);
-        int count = batch.argumentCount(command);
-        long bytes = ITEM_OVERHEAD_BYTES * (1L + batch.keyCount(command));
-        for (int i = first; i < first + count; i++) {
-            // A run has been charged when it was opened; one that cannot be an item's as it is will be copied.
-            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoomForKeys(batch, command) ? 0 : batch.length(i);
-        }
-        return bytes;
-    }
-
-    private int headRoomForKeys(Batch batch, int command) {
-        int longest = 0;
-        int first = batch.firstKey(command);
-        for (int i = first; i < first + batch.keyCount(command); i++) {
-            longest = Math.max(longest, batch.key(i).length());
-        }
-        return session.headRoom(longest);
     }
 
     private static void leaveOut(Client client, ReplyWriter reply, long mark) {

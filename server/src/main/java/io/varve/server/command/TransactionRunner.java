@@ -41,15 +41,17 @@ final class TransactionRunner {
     private final LoopCounters counters;
     private final CommandTimes times;
     private final MonitorFeed monitors;
+    private final CommandRoom room;
     private final Invocation inner;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
     private final ArrayDeque<ValueRun> spareBlocks = new ArrayDeque<>();
     private final ShardSet shards;
 
     TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters,
-            CommandTimes times, MonitorFeed monitors) {
+            CommandTimes times, MonitorFeed monitors, CommandRoom room) {
         this.times = times;
         this.monitors = monitors;
+        this.room = room;
         this.server = server;
         this.session = session;
         this.below = below;
@@ -209,7 +211,7 @@ final class TransactionRunner {
         NoBufferException lost = null;
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(i));
-            boolean mayRunAgain = !changed && !isLast && Dispatcher.mayRunAgain(cache, batch, i, spec);
+            boolean mayRunAgain = !changed && !isLast && room.mayRunAgain(batch, i, spec);
             NoBufferException none;
             try {
                 none = runAndCount(exec, queued, i, spec, mayRunAgain);
