@@ -1,13 +1,11 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Clients that wait for elements, over sockets: who is served, when and with what. Confined to the test's thread.
@@ -24,85 +21,7 @@ import static org.awaitility.Awaitility.await;
  * loop they are.
  */
 @Timeout(60)
-class BlockingCommandsTest {
-    private final List<RawClient> clients = new ArrayList<>();
-    private VarveServer server = start(3);
-    private RawClient admin = connect();
-
-    private static VarveServer start(int loops) {
-        return start(ServerConfig.defaults().with("port", "0").with("io-threads", Integer.toString(loops))
-                .with("maxmemory", "64mb").with("shards", "8"));
-    }
-
-    private static VarveServer start(ServerConfig config) {
-        try {
-            return VarveServer.start(config);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    private RawClient connect() {
-        try {
-            RawClient client = new RawClient(server.port());
-            clients.add(client);
-            return client;
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    private void restart(VarveServer other) {
-        server.close();
-        server = other;
-        admin = connect();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        for (RawClient client : clients) {
-            client.close();
-        }
-        server.close();
-    }
-
-    private static String ask(RawClient of, String words) throws IOException {
-        return of.command(words.split(" ")).replace("\r\n", " ").strip();
-    }
-
-    private static void asks(RawClient of, String words, String expected) throws IOException {
-        assertThat(ask(of, words)).as(words).isEqualTo(expected);
-    }
-
-    private static void gets(RawClient client, String expected) throws IOException {
-        assertThat(client.reply().replace("\r\n", " ").strip()).isEqualTo(expected);
-    }
-
-    /** Sends commands in one piece. */
-    private static void send(RawClient client, String... commands) throws IOException {
-        for (String command : commands) {
-            client.queue(command.split(" "));
-        }
-        client.flush();
-    }
-
-    private void awaitBlocked(int count) {
-        await().atMost(10, TimeUnit.SECONDS).until(() -> admin.infoLong("blocked_clients") == count);
-    }
-
-    /** A client that waits, behind all that wait already. */
-    private RawClient waiting(String... commands) throws IOException {
-        long blocked = admin.infoLong("blocked_clients");
-        RawClient client = connect();
-        send(client, commands);
-        awaitBlocked((int) blocked + 1);
-        return client;
-    }
-
-    private static String id(RawClient client) throws IOException {
-        return ask(client, "CLIENT ID").substring(1);
-    }
-
+class BlockingCommandsTest extends WaitingClients {
     // --- who is served, and with what
 
     @ParameterizedTest

@@ -154,6 +154,53 @@ class BlockingConcurrencyTest {
         };
     }
 
+    /** The same with sorted sets; each consumer asks for a short time until all is there. */
+    @Test
+    void everyMemberComesToOneConsumerOnce() throws Exception {
+        String[][] ways = {{"BZPOPMIN", "a", "b", "0.05"}, {"BZPOPMAX", "b", "a", "0.05"},
+                {"BZMPOP", "0.05", "2", "b", "a", "MIN", "COUNT", "3"}};
+        ConcurrentLinkedQueue<String> taken = new ConcurrentLinkedQueue<>();
+        List<Future<Void>> all = new ArrayList<>();
+        for (int c = 0; c < 6; c++) {
+            String[] way = ways[c % ways.length];
+            all.add(threads.submit(() -> {
+                try (RawClient client = new RawClient(server.port())) {
+                    while (taken.size() < PRODUCERS * EACH) {
+                        RawReply reply = client.call(way);
+                        if (!reply.isNull()) {
+                            RawReply what = reply.elements().get(1);
+                            taken.addAll(what.isAggregate()
+                                    ? what.elements().stream().map(pair -> pair.elements().getFirst().text()).toList()
+                                    : List.of(what.text()));
+                        }
+                    }
+                }
+                return null;
+            }));
+        }
+        for (int p = 0; p < PRODUCERS; p++) {
+            int producer = p;
+            all.add(threads.submit(() -> {
+                try (RawClient client = new RawClient(server.port())) {
+                    for (int i = 0; i < EACH; i++) {
+                        client.queue("ZADD", i % 3 == 0 ? "a" : "b", Integer.toString(i * 31 % 97),
+                                producer + ":" + i);
+                        if (i % 5 == 0) {
+                            client.flush();
+                        }
+                    }
+                    client.flush();
+                    for (int i = 0; i < EACH; i++) {
+                        assertThat(client.read().integer()).isEqualTo(1);
+                    }
+                }
+                return null;
+            }));
+        }
+        join(all);
+        assertThat(taken.stream().sorted().toList()).isEqualTo(all());
+    }
+
     /** A single consumer sees the elements of each producer in the order in which they were pushed. */
     @Test
     void aSingleConsumerSeesEachProducersOrder() throws Exception {

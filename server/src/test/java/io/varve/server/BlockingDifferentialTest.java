@@ -30,6 +30,8 @@ class BlockingDifferentialTest {
     private static final int SCRIPT_COMMANDS = 150;
     private static final int CLIENTS = 6;
     private static final String[] KEYS = {"k", "l", "m", "n"};
+    /** Where sorted sets are stored, and nothing else: Redis serves nobody from a key that held another type and is overwritten. */
+    private static final String TARGET = "target";
     private static final String[] ENDS = {"LEFT", "RIGHT"};
     private static final List<String> SWAP = List.of("SWAPDB", "0", "1");
 
@@ -190,9 +192,9 @@ class BlockingDifferentialTest {
 
     private static Set<String> keysWaitedFor(List<String> words) {
         return switch (words.getFirst()) {
-            case "BLPOP", "BRPOP" -> Set.copyOf(words.subList(1, words.size() - 1));
+            case "BLPOP", "BRPOP", "BZPOPMIN", "BZPOPMAX" -> Set.copyOf(words.subList(1, words.size() - 1));
             case "BLMOVE", "BRPOPLPUSH" -> Set.of(words.get(1));
-            case "BLMPOP" -> Set.copyOf(words.subList(3, 3 + Integer.parseInt(words.get(2))));
+            case "BLMPOP", "BZMPOP" -> Set.copyOf(words.subList(3, 3 + Integer.parseInt(words.get(2))));
             default -> Set.of();
         };
     }
@@ -235,7 +237,11 @@ class BlockingDifferentialTest {
     private static List<String> waitingCommand(SplittableRandom random) {
         String key = one(random, KEYS);
         String other = one(random, KEYS);
-        return switch (random.nextInt(6)) {
+        return switch (random.nextInt(10)) {
+            case 6, 7 -> List.of(one(random, "BZPOPMIN", "BZPOPMAX"), one(random, key, key, TARGET), "0");
+            case 8 -> List.of(one(random, "BZPOPMIN", "BZPOPMAX"), key, other, one(random, key, TARGET), "1000");
+            case 9 -> List.of("BZMPOP", "0", "2", key, other, one(random, "MIN", "MAX"), "COUNT",
+                    one(random, "1", "2", "9"));
             case 0 -> List.of(one(random, "BLPOP", "BRPOP"), key, "0");
             case 1 -> List.of(one(random, "BLPOP", "BRPOP"), key, other, one(random, KEYS), "1000");
             case 2 -> List.of("BLMOVE", key, other, one(random, ENDS), one(random, ENDS), "0");
@@ -245,7 +251,30 @@ class BlockingDifferentialTest {
         };
     }
 
+    private static List<String> sortedSetCommand(SplittableRandom random) {
+        String key = one(random, KEYS);
+        String other = one(random, KEYS);
+        String member = "m" + random.nextInt(100);
+        String score = Integer.toString(random.nextInt(20));
+        return switch (random.nextInt(14)) {
+            case 0, 1, 2 -> List.of("ZADD", key, score, member);
+            case 3, 4 -> List.of("ZADD", key, score, member, "7", member + "b", "-1", member + "c");
+            case 5 -> List.of("ZADD", key, one(random, "NX", "XX", "CH"), score, member);
+            case 6 -> List.of("ZINCRBY", key, score, member);
+            case 7 -> List.of("GEOADD", key, score, "10", member);
+            case 8 -> List.of(one(random, "ZPOPMIN", "ZPOPMAX"), key, one(random, "1", "2"));
+            case 9 -> List.of("ZREMRANGEBYRANK", key, "0", one(random, "0", "-1"));
+            case 10 -> List.of(one(random, "ZUNIONSTORE", "ZINTERSTORE", "ZDIFFSTORE"), TARGET, "2", key, other);
+            case 11 -> List.of("ZRANGESTORE", TARGET, key, "0", "-1");
+            case 12 -> List.of("RENAME", TARGET, key);
+            default -> List.of("ZRANGE", key, "0", "-1", "WITHSCORES");
+        };
+    }
+
     private static List<String> command(SplittableRandom random) {
+        if (random.nextInt(3) == 0) {
+            return sortedSetCommand(random);
+        }
         String key = one(random, KEYS);
         String other = one(random, KEYS);
         String element = "e" + random.nextInt(100);

@@ -35,6 +35,7 @@ final class RandomSortedSetCommands {
     private static final String[] COUNTS = {"0", "1", "2", "3", "5", "150", "-1", "-3", "-150", "abc", "",
             "9223372036854775807", "-9223372036854775808"};
     private static final String[] LIMITS = {"0", "1", "2", "10", "-1", "-2", "abc", "9223372036854775807"};
+    private static final String[] TIMES = {"0.001", "0.001", "0.001", "1e-3", "-1", "abc", "", "nan", "inf"};
     private static final String[] PATTERNS = {"*", "m*", "member1*", "?", "[ab]*", ""};
 
     private final SplittableRandom random;
@@ -212,12 +213,14 @@ final class RandomSortedSetCommands {
     }
 
     private void pop() {
-        switch (random.nextInt(3)) {
+        switch (random.nextInt(5)) {
             case 0 -> add(one("ZPOPMIN", "ZPOPMAX"), key());
             case 1 -> add(one("ZPOPMIN", "ZPOPMAX"), key(), one(COUNTS));
+            case 2 -> asItIs.accept(
+                    ScriptStep.exact(one("BZPOPMIN", "BZPOPMAX", "bzpopmin"), key(), one(KEYS), key(), one(TIMES)));
             default -> {
                 if (knows7) {
-                    List<String> words = numbered("ZMPOP");
+                    List<String> words = oneIn(2) ? numbered("ZMPOP") : numbered("BZMPOP", one(TIMES));
                     words.add(one("MIN", "MAX", "min", "foo"));
                     if (oneIn(2)) {
                         words.addAll(List.of("COUNT", one(COUNTS)));

@@ -59,6 +59,13 @@ final class SortedSetValue {
         return opened(command, at, KeyLookup.findForWriting(command, at, item, ItemType.SORTED_SET));
     }
 
+    /** Looks the key up for a change, without a reply. */
+    Found look(Invocation command, Key at) {
+        boolean there = command.session().findForWriting(at, item);
+        boolean sortedSet = there && item.type() == ItemType.SORTED_SET;
+        return opened(command, at, sortedSet ? Found.PRESENT : there ? Found.WRONG_TYPE : Found.MISSING);
+    }
+
     /** Looks at a key once more, of which it is known that it holds no other type; leaves no trace. */
     void openAgain(Invocation command, Key at) {
         boolean found = command.session().peek(at, item);
