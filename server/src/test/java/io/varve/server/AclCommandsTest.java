@@ -317,4 +317,24 @@ class AclCommandsTest {
                 .containsExactlyInAnyOrder("multi", "exec", "discard", "watch", "unwatch");
         assertThat(admin.call("ACL", "HELP").elements().getFirst().text()).startsWith("ACL <subcommand>");
     }
+
+    @Test
+    void sortLeadsToOtherKeysOnlyForWhoMayReadAll() throws IOException {
+        admin.call("RPUSH", "l", "2", "1");
+        admin.call("MSET", "w_1", "5", "w_2", "4");
+        user("some", "on", ">pw", "+sort", "+sort_ro", "~l", "~w_*", "~d");
+        user("all", "on", ">pw", "+sort", "%R~*", "%W~d");
+        try (RawClient some = login("some", "pw"); RawClient all = login("all", "pw")) {
+            assertThat(some.call("SORT", "l").elements()).hasSize(2);
+            assertThat(some.call("SORT", "l", "BY", "nosort", "STORE", "d").integer()).isEqualTo(2);
+            assertRefused(some, "ERR BY option of SORT denied due to insufficient ACL permissions.", "SORT", "l", "BY",
+                    "w_*");
+            assertRefused(some, "ERR GET option of SORT denied due to insufficient ACL permissions.", "SORT_RO", "l",
+                    "GET", "#");
+            assertRefused(some, NO_KEY, "SORT", "l", "STORE", "other");
+            assertThat(all.call("SORT", "l", "BY", "w_*", "GET", "w_*").elements()).hasSize(2);
+            assertThat(all.call("SORT", "l", "STORE", "d").integer()).isEqualTo(2);
+            assertRefused(all, NO_KEY, "SORT", "l", "STORE", "other");
+        }
+    }
 }

@@ -57,6 +57,7 @@ final class RandomCommands {
     private final RandomSortedSetCommands sortedSets;
     private final RandomGeoCommands places;
     private final RandomListCommands lists;
+    private final RandomSortCommands sorts;
 
     /**
      * @param knows7 whether the reference has the commands and options that came with Redis 7
@@ -76,6 +77,7 @@ final class RandomCommands {
         sortedSets = new RandomSortedSetCommands(random, knows7, this::key, this::add, script::add);
         places = new RandomGeoCommands(random, this::key, this::add);
         lists = new RandomListCommands(this, knows7);
+        sorts = new RandomSortCommands(random, knows7, script::add);
     }
 
     List<ScriptStep> script(int commands) {
@@ -106,6 +108,10 @@ final class RandomCommands {
         }
         if (oneIn(8)) {
             places.any();
+            return;
+        }
+        if (oneIn(10)) {
+            sorts.any();
             return;
         }
         if (oneIn(5)) {
@@ -206,7 +212,8 @@ final class RandomCommands {
             return false;
         }
         String name = step.arguments().getFirst().toUpperCase(Locale.ROOT);
-        return !overFlash || !Set.of("SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE", "COPY").contains(name);
+        return !overFlash || !Set.of("SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE", "COPY", "SORT", "SORT_RO")
+                .contains(name);
     }
 
     // --- words

@@ -32,9 +32,12 @@ final class ReferenceRedis implements AutoCloseable {
                 ? onPath.getPath()
                 : ExecutableProvider.newJarResourceProvider().get().getPath();
         int port = freePort();
-        Process process = new ProcessBuilder(executable, "--port", Integer.toString(port), "--save", "",
+        ProcessBuilder builder = new ProcessBuilder(executable, "--port", Integer.toString(port), "--save", "",
                 "--appendonly", "no", "--bind", "127.0.0.1", "--dir", System.getProperty("java.io.tmpdir"))
-                .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+                .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        // SORT ALPHA goes by the locale.
+        builder.environment().put("LC_ALL", "C");
+        Process process = builder.start();
         try {
             String version = awaitVersion(process, port);
             return new ReferenceRedis(process, port, version, onPath != null ? "on PATH" : "of embedded-redis");

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class Batch implements RequestSink {
     /** The index of the one key that is in another database than its command's. */
     static final int KEY_ELSEWHERE = -1;
+    /** Of a key that the command does not name at all. */
+    static final int OTHER_KEY = -2;
     /** Commands executed before other connections have their turn. */
     public static final int MAX_COMMANDS = 128;
     /** Few: a batch that waits for flash waits with its connection, of which there may be ten thousand. */
@@ -53,6 +55,7 @@ public final class Batch implements RequestSink {
     private long[] absentEpochs = new long[0];
     private int[] absentFalls = new int[0];
     private boolean[] absent = new boolean[0];
+    private AbsentKeys absentOthers = new AbsentKeys();
     private @Nullable Fetching fetching;
     private int fetches;
     /** What the keys of giant commands took of the heap's share for them, and of which. */
@@ -82,7 +85,8 @@ public final class Batch implements RequestSink {
     /** What it takes of the heap, bytes, about; runs and what has been charged apart. */
     public long heapBytes() {
         return COMMAND_BYTES * (long) firstArguments.length + ARGUMENT_BYTES * (long) addresses.length
-                + KEY_BYTES * (long) keys.length + ABSENT_BYTES * (long) absent.length - charged;
+                + KEY_BYTES * (long) keys.length + ABSENT_BYTES * (long) absent.length
+                + absentOthers.heapBytes() - charged;
     }
 
     /**
@@ -122,6 +126,8 @@ public final class Batch implements RequestSink {
     private void moveFetches(int firstKey, Batch rest) {
         rest.fetches = fetches;
         rest.fetching = fetching;
+        rest.absentOthers = absentOthers;
+        absentOthers = new AbsentKeys();
         if (fetching != null) {
             fetching.keysMoved(firstKey);
         }
@@ -348,6 +354,7 @@ public final class Batch implements RequestSink {
     void endFetches() {
         fetches = 0;
         fetching = null;
+        absentOthers.clear();
         if (absent.length > 0) {
             absent[KEY_ELSEWHERE + 1] = false;
         }
@@ -372,8 +379,14 @@ public final class Batch implements RequestSink {
         return at < absent.length && absent[at] && absentEpochs[at] == epoch && absentFalls[at] == falls;
     }
 
+    /** The same of keys that the command that is next does not name. */
+    AbsentKeys absentOthers() {
+        return absentOthers;
+    }
+
     private void forgetFetches() {
         fetches = 0;
+        absentOthers.clear();
         if (absent.length > MAX_KEPT) {
             absent = new boolean[0];
             absentEpochs = new long[0];

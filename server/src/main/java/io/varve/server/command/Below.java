@@ -29,6 +29,9 @@ final class Below {
     private final CacheSession session;
     private final ArgumentMemory memory;
     private final Item item = new Item();
+    /** Keys that the command which runs does not name and that have to be fetched; null if there are none. */
+    private @org.jspecify.annotations.Nullable Fetching others;
+    private Suspension waitForOthers = Suspension.silent();
 
     /** @param memory what waiting requests may take of the heap */
     Below(FlashTier tier, CacheSession session, ArgumentMemory memory) {
@@ -56,6 +59,51 @@ final class Below {
         long epoch = session.epoch(key.database());
         return mightHold(epoch, key) && !session.peek(key, item)
                 && !batch.isKnownAbsent(index, epoch, tier.falls(key.hash()));
+    }
+
+    /**
+     * Whether a key that the command does not name may be on flash and is not in memory: it is then noted to be fetched with others.
+     * Its shard is locked.
+     */
+    boolean noteIfMissing(Batch batch, Key key) {
+        long epoch = session.epoch(key.database());
+        int falls = tier.falls(key.hash());
+        if (!mightHold(epoch, key) || session.peek(key, item) || batch.absentOthers().has(key.hash(), epoch, falls)) {
+            return false;
+        }
+        if (others == null) {
+            Suspension wait = Suspension.silent();
+            waitForOthers = wait;
+            others = new Fetching(wait::again, memory);
+        }
+        if (others.fetch().size() == 0 || others.fetch().size() < MOST_KEYS && others.keyBytes() < MOST_KEY_BYTES
+                && others.hasRoom()) {
+            others.add(Batch.OTHER_KEY, key, epoch, falls, Memory.toArray(key.address(), key.length()));
+        }
+        return true;
+    }
+
+    /** Whether any were noted. */
+    boolean hasOthers() {
+        return others != null;
+    }
+
+    /** Nothing is to be fetched of what was noted. */
+    void dropOthers() {
+        Fetching noted = others;
+        if (noted != null) {
+            others = null;
+            noted.release();
+        }
+    }
+
+    /** Has the keys fetched that were noted. */
+    Suspension fetchOthers(Batch batch) {
+        Fetching noted = java.util.Objects.requireNonNull(others);
+        others = null;
+        batch.fetching(noted);
+        tier.fetch(noted.fetch());
+        return waitForOthers;
     }
 
     private boolean mightHold(long epoch, Key key) {

@@ -113,6 +113,11 @@ final class CatalogueCommands {
         reply.map(3);
         reply.bulkAscii("flags");
         flags(reply, use.flags());
+        if (use.isUnknown()) {
+            unknown(reply, "begin_search");
+            unknown(reply, "find_keys");
+            return;
+        }
         reply.bulkAscii("begin_search");
         reply.map(2);
         reply.bulkAscii("type");
@@ -142,6 +147,15 @@ final class CatalogueCommands {
             number(reply, "keystep", use.keyStep());
             number(reply, "limit", 0);
         }
+    }
+
+    private static void unknown(ReplyWriter reply, String name) {
+        reply.bulkAscii(name);
+        reply.map(2);
+        reply.bulkAscii("type");
+        reply.bulkAscii("unknown");
+        reply.bulkAscii("spec");
+        reply.map(0);
     }
 
     private static void number(ReplyWriter reply, String name, long value) {

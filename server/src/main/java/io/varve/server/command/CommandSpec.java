@@ -63,6 +63,7 @@ public final class CommandSpec {
     private final @Nullable UseNarrowing useNarrowing;
     private final @Nullable ChannelUse channelUse;
     private final @Nullable Secrets secrets;
+    private final @Nullable OtherKeys otherKeys;
     private final byte[] nameBytes;
     /** Its place in the table's arrays of counters. */
     private int id = -1;
@@ -99,6 +100,7 @@ public final class CommandSpec {
         plain = handler != null && parent == null && subcommandArray.length == 0
                 && (write || flags.contains(CommandFlag.READONLY)) && !flags.contains(CommandFlag.BLOCKING)
                 && !builder.forDebugging && !builder.publishes && !builder.runsAtOnce;
+        otherKeys = builder.otherKeys;
         sharesClock = builder.sharesClock;
         allOrNothing = builder.allOrNothing;
         runsAtOnce = builder.runsAtOnce;
@@ -301,6 +303,12 @@ public final class CommandSpec {
         return channelUse;
     }
 
+    /** Tells whether it looks at keys that it does not name; null if it never does. */
+    @Nullable
+    OtherKeys otherKeys() {
+        return otherKeys;
+    }
+
     /** Whether an argument is to be shown to nobody: in the slow log, to monitors. */
     boolean isSecret(Arguments arguments, int index) {
         return secrets != null && secrets.isSecret(arguments, index);
@@ -374,6 +382,12 @@ public final class CommandSpec {
         List<String> flags(Arguments arguments);
     }
 
+    /** Tells whether a command looks at keys that it does not name: all shards are locked for it. Immutable. */
+    @FunctionalInterface
+    interface OtherKeys {
+        boolean areUsed(Arguments arguments);
+    }
+
     /** Tells which arguments are secrets. Immutable. */
     @FunctionalInterface
     interface Secrets {
@@ -397,6 +411,7 @@ public final class CommandSpec {
         private @Nullable UseNarrowing useNarrowing;
         private @Nullable ChannelUse channelUse;
         private @Nullable Secrets secrets;
+        private @Nullable OtherKeys otherKeys;
         private final List<String> categories = new ArrayList<>();
         private final List<String> tips = new ArrayList<>();
         private String group = "generic";
@@ -473,6 +488,22 @@ public final class CommandSpec {
          */
         Builder keyBehind(String word, int from, String use) {
             behindWords.add(new KeyUse(from, 0, 1, false, word, List.of(use.split(" "))));
+            return this;
+        }
+
+        /**
+         * Keys that are not told by their places: those that BY and GET of SORT lead to, or one behind a word that may stand anywhere.
+         *
+         * @param use what is done to them, see {@link #access}
+         */
+        Builder unknownKeys(String use) {
+            behindWords.add(KeyUse.unknown(List.of(use.split(" "))));
+            return this;
+        }
+
+        /** It may look at keys that it does not name. */
+        Builder usesOtherKeys(OtherKeys value) {
+            otherKeys = value;
             return this;
         }
 

@@ -400,7 +400,9 @@ public final class Dispatcher {
             } catch (KeyBelowException missing) {
                 reply.rollback(mark);
                 if (Below.mayFetch(named, first, count)) {
-                    suspension = tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
+                    suspension = tier.hasOthers()
+                            ? tier.fetchOthers(named)
+                            : tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
                     again = true;
                     return false;
                 }
@@ -448,7 +450,8 @@ public final class Dispatcher {
                     return;
                 }
             } catch (NoBufferException none) {
-                if (spec.has(CommandFlag.WRITE) || call.mayHaveChanged()) {
+                if (spec.has(CommandFlag.WRITE) && (spec.otherKeys() == null || !call.changesNothing())
+                        || call.mayHaveChanged()) {
                     // It may have changed something, so no error can be replied: the connection breaks.
                     throw none;
                 }
@@ -481,6 +484,8 @@ public final class Dispatcher {
             if (!changesUnnamedKeys(call.spec()) || !call.runsBehindAllWaiters()) {
                 handler.run(call);
             }
+        } else if (call.usesOtherKeys()) {
+            runLocking(call.allShards(), batch, first, keys, handler);
         } else if (keys == 1) {
             Key key = batch.key(first);
             if (!session.tryLock(key)) {
@@ -521,11 +526,15 @@ public final class Dispatcher {
         for (int i = first; i < first + keys; i++) {
             shards.add(batch.key(i).shard());
         }
-        session.lock(shards);
+        runLocking(shards, batch, first, keys, handler);
+    }
+
+    private void runLocking(ShardSet locked, Batch batch, int first, int keys, Handler handler) {
+        session.lock(locked);
         try {
             runInMemory(batch, first, keys, handler);
         } finally {
-            session.unlock(shards);
+            session.unlock(locked);
         }
     }
 

@@ -18,6 +18,7 @@ final class Fetching {
     private int[] indexes = new int[INITIAL];
     private int[] falls = new int[INITIAL];
     private long[] epochs = new long[INITIAL];
+    private long[] hashes = new long[INITIAL];
     private long keyBytes;
     private long charged;
     private boolean room = true;
@@ -51,10 +52,12 @@ final class Fetching {
             indexes = Arrays.copyOf(indexes, 2 * at);
             falls = Arrays.copyOf(falls, 2 * at);
             epochs = Arrays.copyOf(epochs, 2 * at);
+            hashes = Arrays.copyOf(hashes, 2 * at);
         }
         indexes[at] = index;
         falls[at] = fell;
         epochs[at] = epoch;
+        hashes[at] = key.hash();
         keyBytes += bytes.length;
         long heap = KEY_OVERHEAD_BYTES + 2L * bytes.length;
         boolean took = memory.take(heap);
@@ -66,7 +69,7 @@ final class Fetching {
     /** The batch's first keys have gone, which were none of these: all others have numbers that are so much lower. */
     void keysMoved(int by) {
         for (int i = 0; i < fetch.size(); i++) {
-            indexes[i] -= indexes[i] == Batch.KEY_ELSEWHERE ? 0 : by;
+            indexes[i] -= indexes[i] < 0 ? 0 : by;
         }
     }
 
@@ -91,9 +94,15 @@ final class Fetching {
         for (int i = 0; i < fetch.size(); i++) {
             int index = indexes[i];
             switch (fetch.outcome(i)) {
-                case ABSENT -> batch.knownAbsent(index, epochs[i], falls[i]);
+                case ABSENT -> {
+                    if (index == Batch.OTHER_KEY) {
+                        batch.absentOthers().add(hashes[i], epochs[i], falls[i]);
+                    } else {
+                        batch.knownAbsent(index, epochs[i], falls[i]);
+                    }
+                }
                 case NO_ROOM ->
-                    room &= index != Batch.KEY_ELSEWHERE && (index < firstKey || index >= firstKey + keyCount);
+                    room &= index >= 0 && (index < firstKey || index >= firstKey + keyCount);
                 case BROUGHT, UNKNOWN -> {
                     // It is in memory, or was; or the database is in another epoch. It is looked for once more.
                 }

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
+import io.varve.memory.ShardSet;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
@@ -48,6 +49,9 @@ public final class Invocation implements Arguments {
     private final @Nullable TransactionRunner transactions;
     private long errorsToldOf;
     private boolean mayHaveChanged;
+    private boolean changesNothing;
+    private final Sorting sorting = new Sorting();
+    private final ShardSet allShards;
     private Batch batch;
     private int command;
     private int firstArgument;
@@ -72,6 +76,10 @@ public final class Invocation implements Arguments {
         this.session = session;
         this.server = server;
         this.below = below;
+        allShards = new ShardSet(cache.shardCount());
+        for (int i = 0; i < cache.shardCount(); i++) {
+            allShards.add(i);
+        }
         batch = new Batch();
     }
 
@@ -224,6 +232,78 @@ public final class Invocation implements Arguments {
         mayHaveChanged = value;
     }
 
+    /** Of a command that says so: whether it changes nothing, although its spec says that it may. It can be run again. */
+    boolean changesNothing() {
+        return changesNothing;
+    }
+
+    void changesNothing(boolean value) {
+        changesNothing = value;
+    }
+
+    // --- keys that it does not name
+
+    /** All shards: those of a command that looks at keys which it does not name. */
+    ShardSet allShards() {
+        return allShards;
+    }
+
+    /** Whether the command looks at keys that it does not name. */
+    boolean usesOtherKeys() {
+        CommandSpec.OtherKeys others = spec().otherKeys();
+        return others != null && others.areUsed(this);
+    }
+
+    /**
+     * Does something without the locks of the command, which names one key and has copied all that it still needs of it, so that others
+     * get to the shards; within a transaction the locks are kept.
+     */
+    void letOthers(Runnable meanwhile) {
+        if (isInTransaction()) {
+            meanwhile.run();
+        } else if (usesOtherKeys()) {
+            session.unlock(allShards);
+            try {
+                meanwhile.run();
+            } finally {
+                session.lock(allShards);
+            }
+        } else {
+            session.unlock(keyAt(0));
+            try {
+                meanwhile.run();
+            } finally {
+                session.lock(keyAt(0));
+            }
+        }
+    }
+
+    /**
+     * Whether a key that the command does not name, its shard locked, may be on flash and has to be fetched first: it then counts as
+     * missing until the command says {@link #requireAllFetched}.
+     */
+    boolean isToBeFetched(Key key) {
+        return below != null && below.noteIfMissing(batch, key);
+    }
+
+    /**
+     * To be called before anything is changed or counted on.
+     *
+     * @throws KeyBelowException if a key has to be fetched: the handler lets it pass, and is run again
+     */
+    void requireAllFetched() {
+        if (below != null && below.hasOthers()) {
+            throw new KeyBelowException();
+        }
+    }
+
+    /** The keys that were to be fetched are not needed. */
+    void dropOtherKeys() {
+        if (below != null) {
+            below.dropOthers();
+        }
+    }
+
     /** So many of the errors in its reply are its commands', and have been counted as theirs. */
     void errorsToldOf(long count) {
         errorsToldOf += count;
@@ -317,6 +397,11 @@ public final class Invocation implements Arguments {
     /** A second one, for a command with two lists. */
     ListValue otherList() {
         return otherList;
+    }
+
+    /** What SORT works with. */
+    Sorting sorting() {
+        return sorting;
     }
 
     /** The values of a command that works on several. */

@@ -54,6 +54,7 @@ public final class KeyCommands {
                 .access("RW access delete", "OW insert").flags(WRITE, FAST).allOrNothing()
                 .handler(call -> rename(call, true)));
         ExpiryCommands.addTo(table);
+        SortCommands.addTo(table);
         ScanCommands.addTo(table);
     }
 

@@ -25,6 +25,16 @@ public record KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, St
         this(firstKey, lastKey, keyStep, counted, "", flags);
     }
 
+    /** Keys whose places COMMAND INFO does not tell: behind the first argument. */
+    static KeyUse unknown(List<String> flags) {
+        return new KeyUse(0, 0, 0, false, flags);
+    }
+
+    /** Whether their places are not told. */
+    boolean isUnknown() {
+        return firstKey == 0;
+    }
+
     /** Whether these are no keys at all. */
     boolean isOfNoKey() {
         return flags.contains(NO_KEY);
@@ -32,6 +42,9 @@ public record KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, St
 
     /** Whether the argument, which is a key, is one of them. */
     boolean covers(int argumentIndex, int argumentCount) {
+        if (isUnknown()) {
+            return argumentIndex > 1;
+        }
         if (counted || !word.isEmpty()) {
             return argumentIndex > firstKey;
         }

@@ -19,6 +19,15 @@ final class MemberList {
     enum Order {
         /** By score, and by the members' unsigned bytes where it is the same: as a sorted set has them. */
         SCORE,
+        /** The same from the last to the first. */
+        SCORE_DESCENDING,
+        /**
+         * By the text whose address is the note and whose length is the hash, unsigned; those without one, of length -1, come first.
+         * Those with the same stay as they came.
+         */
+        TEXT,
+        /** The same from the last to the first. */
+        TEXT_DESCENDING,
         /** By the note, which is a double; those with the same stay as they came. */
         NOTE,
         /** The same from the greatest to the least. */
@@ -76,6 +85,10 @@ final class MemberList {
 
     int hash(int index) {
         return Memory.getInt(at(index) + HASH_OFFSET);
+    }
+
+    void hash(int index, int hash) {
+        Memory.putInt(at(index) + HASH_OFFSET, hash);
     }
 
     double score(int index) {
@@ -209,14 +222,28 @@ final class MemberList {
 
     private boolean isBehind(int first, int second, Order by) {
         return switch (by) {
-            case SCORE -> {
-                double one = score(first);
-                double other = score(second);
-                yield one > other || one == other && Memory.compare(address(first), length(first), address(second),
-                        length(second)) > 0;
-            }
+            case SCORE -> compareScores(first, second) > 0;
+            case SCORE_DESCENDING -> compareScores(first, second) < 0;
+            case TEXT -> compareTexts(first, second) > 0;
+            case TEXT_DESCENDING -> compareTexts(first, second) < 0;
             case NOTE -> doubleNote(first) > doubleNote(second);
             case NOTE_DESCENDING -> doubleNote(first) < doubleNote(second);
         };
+    }
+
+    private int compareScores(int first, int second) {
+        double one = score(first);
+        double other = score(second);
+        if (one == other) {
+            return Memory.compare(address(first), length(first), address(second), length(second));
+        }
+        return one > other ? 1 : -1;
+    }
+
+    private int compareTexts(int first, int second) {
+        if (hash(first) < 0 || hash(second) < 0) {
+            return Integer.compare(Math.min(hash(first), 0), Math.min(hash(second), 0));
+        }
+        return Memory.compare(note(first), hash(first), note(second), hash(second));
     }
 }

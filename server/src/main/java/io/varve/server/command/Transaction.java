@@ -164,7 +164,9 @@ final class Transaction {
         repeatable &= isRepeatable(spec);
         flushes += flushes(spec);
         publishes |= spec.publishes();
-        namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys();
+        CommandSpec.OtherKeys others = spec.otherKeys();
+        namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys()
+                || others != null && others.areUsed(new BatchPreparation.BatchArguments(batch, queued));
         return true;
     }
 

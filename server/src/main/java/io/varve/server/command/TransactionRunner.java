@@ -288,9 +288,13 @@ final class TransactionRunner {
             reply.rollback(mark);
             reply.error("ERR " + tooLong.getMessage());
         } catch (KeyBelowException elsewhere) {
-            // Only what names a key in another database looks for one that was not fetched before. It has done nothing yet.
+            // Only what looks for keys in another database, or that it does not name, meets one that was not fetched before. It has done
+            // nothing yet.
             reply.rollback(mark);
-            reply.error("ERR the key may be on flash in the other database: not in a transaction");
+            inner.dropOtherKeys();
+            reply.error(spec.otherKeys() == null
+                    ? "ERR the key may be on flash in the other database: not in a transaction"
+                    : "ERR a key that BY or GET leads to may be on flash: not in a transaction");
         } catch (NoBufferException none) {
             return none;
         } catch (RuntimeException bug) {

@@ -57,6 +57,24 @@ public final class DoubleReader {
         return value(address, start, end);
     }
 
+    /**
+     * The value of what SORT weighs: as {@link #parseBound}, but that too large or too small a value is none. NaN if it is none.
+     */
+    public static double parseWeight(long address, int length) {
+        double value = parseBound(address, length);
+        if (value == 0 || Double.isInfinite(value) || Math.abs(value) < Double.MIN_NORMAL) {
+            int start = 0;
+            while (start < length && isBlank(Memory.getByte(address + start))) {
+                start++;
+            }
+            boolean outOfRange = Double.isInfinite(value)
+                    ? !isWord(address, start, length, "inf")
+                    : value != 0 || hasDigits(address + start, length - start);
+            return outOfRange ? Double.NaN : value;
+        }
+        return value;
+    }
+
     // --- how far it reaches
 
     /** Where the number ends that begins at {@code start}; {@code start} if none does. */

@@ -103,10 +103,15 @@ class CommandTableTest {
                 sorted(spec.flags().stream().map(CommandFlag::redisName)), Integer.toString(spec.firstKey()),
                 Integer.toString(spec.lastKey()), Integer.toString(spec.keyStep()), sorted(spec.categories().stream()),
                 orDash(String.join("|", spec.tips())),
-                orDash(spec.keyUses().stream().map(use -> String.join(",", use.flags()) + "@"
-                        + (use.word().isEmpty() ? "" : use.word() + ">") + use.firstKey() + ":"
-                        + (use.counted() ? "keynum" : use.lastKey()) + ":" + use.keyStep())
-                        .collect(Collectors.joining(" "))));
+                orDash(spec.keyUses().stream().map(CommandTableTest::text).collect(Collectors.joining(" "))));
+    }
+
+    private static String text(KeyUse use) {
+        String flags = String.join(",", use.flags()) + "@";
+        return use.isUnknown()
+                ? flags + "unknown"
+                : flags + (use.word().isEmpty() ? "" : use.word() + ">") + use.firstKey() + ":"
+                        + (use.counted() ? "keynum" : use.lastKey()) + ":" + use.keyStep();
     }
 
     private static String sorted(Stream<String> words) {
