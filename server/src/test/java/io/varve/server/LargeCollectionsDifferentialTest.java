@@ -125,6 +125,62 @@ class LargeCollectionsDifferentialTest {
     }
 
     @Test
+    void hashes() throws IOException {
+        for (int i = 0; i < ELEMENTS; i += PIECE) {
+            setFields(one("h", "i"), PIECE);
+        }
+        for (int i = 0; i < COMMANDS; i++) {
+            hashCommand(one("h", "i"));
+        }
+        for (String hash : new String[] {"h", "i", "copy"}) {
+            for (String all : new String[] {"HGETALL", "HKEYS", "HVALS"}) {
+                script.add(new ScriptStep(ScriptStep.Comparison.ANY_ORDER, List.of(all, hash)));
+            }
+            script.add(new ScriptStep(ScriptStep.Comparison.WHOLE_SCAN, List.of("HSCAN", hash, "0", "COUNT", "100")));
+        }
+        assertThatRepliesAreTheSame();
+    }
+
+    private void setFields(String hash, int count) {
+        List<String> words = new ArrayList<>(List.of(one("HSET", "HMSET"), hash));
+        for (int i = 0; i < count; i++) {
+            words.add(member());
+            words.add(random.nextInt(50) == 0 ? element() : number(100_000));
+        }
+        add(words.toArray(String[]::new));
+    }
+
+    private void hashCommand(String hash) {
+        switch (random.nextInt(16)) {
+            case 0, 1, 2 -> setFields(hash, 1);
+            case 3 -> setFields(hash, random.nextInt(2, 300));
+            case 4 -> add("HSETNX", hash, member(), number(100));
+            case 5, 6 -> add("HGET", hash, member());
+            case 7 -> add("HMGET", hash, member(), member(), member());
+            case 8, 9 -> add("HDEL", hash, member());
+            case 10 -> {
+                List<String> words = new ArrayList<>(List.of("HDEL", hash));
+                for (int i = random.nextInt(600); i >= 0; i--) {
+                    words.add(member());
+                }
+                add(words.toArray(String[]::new));
+            }
+            case 11 -> add("HINCRBY", hash, member(), number(1000));
+            case 12 -> add("HINCRBYFLOAT", hash, member(), "0.25");
+            case 13 -> add(one("HEXISTS", "HSTRLEN"), hash, member());
+            case 14 -> script.add(new ScriptStep(ScriptStep.Comparison.RANDOM_FIELDS,
+                    List.of("HRANDFIELD", hash, one("1", "7", "-30", "300"), "WITHVALUES")));
+            default -> {
+                add("HLEN", hash);
+                add("OBJECT", "ENCODING", hash);
+                add("COPY", hash, "copy", "REPLACE");
+                add("HDEL", "copy", member(), member());
+                add("HLEN", "copy");
+            }
+        }
+    }
+
+    @Test
     void sortedSets() throws IOException {
         for (int i = 0; i < ELEMENTS; i += PIECE) {
             addMembers(one("y", "z"), PIECE);

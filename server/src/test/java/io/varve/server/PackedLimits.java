@@ -19,4 +19,10 @@ final class PackedLimits {
         }
         return entries;
     }
+
+    /** Whether collections of twice so many elements are packed. */
+    static boolean arePacked(DifferentialSide varve, int elements) throws IOException {
+        RawReply setting = varve.call("CONFIG", "GET", "packed-max-entries");
+        return Long.parseLong(setting.elements().getLast().text()) >= 2L * elements;
+    }
 }

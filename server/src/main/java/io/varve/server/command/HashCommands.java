@@ -2,14 +2,7 @@ package io.varve.server.command;
 
 import java.nio.charset.StandardCharsets;
 
-import io.varve.memory.CacheSession;
-import io.varve.memory.collection.PackedHash;
-import io.varve.memory.item.Change;
-import io.varve.memory.item.Item;
-import io.varve.memory.item.ItemType;
-import io.varve.memory.item.Key;
 import io.varve.server.command.KeyLookup.Found;
-import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -66,17 +59,15 @@ public final class HashCommands {
             call.wrongArgumentCount();
             return;
         }
-        Item item = call.item();
-        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
-        if (found == Found.WRONG_TYPE) {
+        HashValue hash = call.hash();
+        if (hash.openForWriting(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        int created;
+        long created;
         if (call.argumentCount() == 4) {
-            created = HashFields.put(call, item, found == Found.PRESENT, call.argumentAddress(2),
-                    call.argumentLength(2), call.argumentAddress(3), call.argumentLength(3));
+            created = putArguments(call, hash) ? 1 : 0;
         } else {
-            created = HashFields.putArguments(call, item, found == Found.PRESENT);
+            created = hash.putArguments(2);
         }
         if (answersOk) {
             call.reply().ok();
@@ -85,49 +76,29 @@ public final class HashCommands {
         }
     }
 
+    /** Puts the field and the value of arguments 2 and 3 into the hash; whether the field is new. */
+    private static boolean putArguments(Invocation call, HashValue hash) {
+        return hash.put(call.argumentAddress(2), call.argumentLength(2), call.argumentAddress(3),
+                call.argumentLength(3));
+    }
+
     private static void setnx(Invocation call) {
-        Item item = call.item();
-        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
-        if (found == Found.WRONG_TYPE) {
+        HashValue hash = call.hash();
+        if (hash.openForWriting(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        if (found == Found.PRESENT && entry(call, item, 2) != PackedHash.NONE) {
-            call.reply().integer(0);
-            return;
+        boolean there = hash.findArgument(2);
+        if (!there) {
+            putArguments(call, hash);
         }
-        HashFields.put(call, item, found == Found.PRESENT, call.argumentAddress(2), call.argumentLength(2),
-                call.argumentAddress(3), call.argumentLength(3));
-        call.reply().integer(1);
+        call.reply().integer(there ? 0 : 1);
     }
 
     private static void del(Invocation call) {
-        CacheSession session = call.session();
-        Key key = call.keyAt(0);
-        Item item = call.item();
-        Found found = KeyLookup.findForWriting(call, key, item, ItemType.HASH);
-        if (found == Found.WRONG_TYPE) {
-            return;
+        HashValue hash = call.hash();
+        if (hash.openForWriting(call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(hash.removeArguments(2));
         }
-        int deleted = 0;
-        if (found == Found.PRESENT) {
-            HashFields.makeRoom(call, item, item.encoding(), 0);
-            long hash = item.valueAddress();
-            int length = item.valueLength();
-            for (int i = 2; i < call.argumentCount() && length > PackedHash.EMPTY_BYTES; i++) {
-                long entry = PackedHash.find(hash, length, call.argumentAddress(i), call.argumentLength(i));
-                if (entry != PackedHash.NONE) {
-                    length = PackedHash.remove(hash, length, entry);
-                    deleted++;
-                }
-            }
-            if (length == PackedHash.EMPTY_BYTES) {
-                session.delete(key);
-            } else if (deleted > 0) {
-                session.resize(key, item, item.encoding(), length, length);
-                session.changed(key, Change.SET);
-            }
-        }
-        call.reply().integer(deleted);
     }
 
     private static void incrby(Invocation call) {
@@ -135,15 +106,13 @@ public final class HashCommands {
             return;
         }
         long delta = call.longValue();
-        Item item = call.item();
-        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
-        if (found == Found.WRONG_TYPE) {
+        HashValue hash = call.hash();
+        if (hash.openForWriting(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
         long old = 0;
-        long entry = found == Found.PRESENT ? entry(call, item, 2) : PackedHash.NONE;
-        if (entry != PackedHash.NONE) {
-            if (!call.parseLong(PackedHash.valueAddress(entry), PackedHash.valueLength(entry))) {
+        if (hash.findArgument(2)) {
+            if (!call.parseLong(hash.valueAddress(), hash.valueLength())) {
                 call.reply().error("ERR hash value is not an integer");
                 return;
             }
@@ -155,8 +124,7 @@ public final class HashCommands {
             return;
         }
         long text = call.formatLong(sum);
-        HashFields.put(call, item, found == Found.PRESENT, call.argumentAddress(2), call.argumentLength(2), text,
-                call.formattedLength());
+        hash.put(call.argumentAddress(2), call.argumentLength(2), text, call.formattedLength());
         call.reply().integer(sum);
     }
 
@@ -170,15 +138,13 @@ public final class HashCommands {
             call.reply().error("ERR value is NaN or Infinity");
             return;
         }
-        Item item = call.item();
-        Found found = KeyLookup.findForWriting(call, call.keyAt(0), item, ItemType.HASH);
-        if (found == Found.WRONG_TYPE) {
+        HashValue hash = call.hash();
+        if (hash.openForWriting(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        long entry = found == Found.PRESENT ? entry(call, item, 2) : PackedHash.NONE;
-        LongDouble old = entry == PackedHash.NONE
-                ? LongDouble.ZERO
-                : LongDouble.parse(PackedHash.valueAddress(entry), PackedHash.valueLength(entry));
+        LongDouble old = hash.findArgument(2)
+                ? LongDouble.parse(hash.valueAddress(), hash.valueLength())
+                : LongDouble.ZERO;
         if (old.kind() == LongDouble.Kind.INVALID) {
             call.reply().error("ERR hash value is not a float");
             return;
@@ -190,76 +156,56 @@ public final class HashCommands {
         }
         byte[] text = sum.text().getBytes(StandardCharsets.US_ASCII);
         long address = call.scratch(text);
-        HashFields.put(call, item, found == Found.PRESENT, call.argumentAddress(2), call.argumentLength(2), address,
-                text.length);
+        hash.put(call.argumentAddress(2), call.argumentLength(2), address, text.length);
         call.reply().bulk(address, text.length);
     }
 
     // --- read
 
-    /** The entry of the field that an argument names, in a hash that was found. */
-    private static long entry(Invocation call, Item item, int argument) {
-        return PackedHash.find(item.valueAddress(), item.valueLength(), call.argumentAddress(argument),
-                call.argumentLength(argument));
-    }
-
-    /** The entry of the field at argument 2, or NONE; {@code -1} after the error for a wrong type. */
-    private static long lookUp(Invocation call) {
-        Item item = call.item();
-        return switch (KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH)) {
-            case WRONG_TYPE -> -1;
-            case MISSING -> PackedHash.NONE;
-            case PRESENT -> entry(call, item, 2);
-        };
-    }
-
     private static void get(Invocation call) {
-        long entry = lookUp(call);
-        if (entry != -1) {
-            replyValue(call.reply(), entry);
+        HashValue hash = call.hash();
+        if (hash.open(call.keyAt(0)) != Found.WRONG_TYPE) {
+            replyValue(call, hash, 2);
         }
     }
 
     private static void exists(Invocation call) {
-        long entry = lookUp(call);
-        if (entry != -1) {
-            call.reply().integer(entry == PackedHash.NONE ? 0 : 1);
+        HashValue hash = call.hash();
+        if (hash.open(call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(hash.findArgument(2) ? 1 : 0);
         }
     }
 
     private static void strlen(Invocation call) {
-        long entry = lookUp(call);
-        if (entry != -1) {
-            call.reply().integer(entry == PackedHash.NONE ? 0 : PackedHash.valueLength(entry));
+        HashValue hash = call.hash();
+        if (hash.open(call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(hash.findArgument(2) ? hash.valueLength() : 0);
         }
     }
 
-    private static void replyValue(ReplyWriter reply, long entry) {
-        if (entry == PackedHash.NONE) {
-            reply.nil();
+    private static void replyValue(Invocation call, HashValue hash, int argument) {
+        if (hash.findArgument(argument)) {
+            hash.replyValue(call.reply());
         } else {
-            reply.bulk(PackedHash.valueAddress(entry), PackedHash.valueLength(entry));
+            call.reply().nil();
         }
     }
 
     private static void mget(Invocation call) {
-        Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH);
-        if (found == Found.WRONG_TYPE) {
+        HashValue hash = call.hash();
+        if (hash.open(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        int fields = call.argumentCount() - 2;
-        call.reply().array(fields);
-        for (int i = 0; i < fields; i++) {
-            replyValue(call.reply(), found == Found.PRESENT ? entry(call, item, 2 + i) : PackedHash.NONE);
+        call.reply().array(call.argumentCount() - 2);
+        for (int i = 2; i < call.argumentCount(); i++) {
+            replyValue(call, hash, i);
         }
     }
 
     private static void len(Invocation call) {
-        Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.HASH);
-        if (found != Found.WRONG_TYPE) {
-            call.reply().integer(found == Found.PRESENT ? PackedHash.count(item.valueAddress()) : 0);
+        HashValue hash = call.hash();
+        if (hash.open(call.keyAt(0)) != Found.WRONG_TYPE) {
+            call.reply().integer(hash.size());
         }
     }
 }

@@ -39,6 +39,7 @@ public final class Invocation implements Arguments {
     private final Item otherItem = new Item();
     private final ListValue list = new ListValue(this);
     private final ListValue otherList = new ListValue(this);
+    private final HashValue hash = new HashValue(this);
     private final Operands operands = new Operands();
     private final Sets sets = new Sets(operands);
     private final SortedSets sortedSets = new SortedSets();
@@ -402,6 +403,11 @@ public final class Invocation implements Arguments {
     /** What SORT works with. */
     Sorting sorting() {
         return sorting;
+    }
+
+    /** A hash for the command to look at, reused from command to command. */
+    HashValue hash() {
+        return hash;
     }
 
     /** The values of a command that works on several. */

@@ -102,7 +102,11 @@ final class ObjectCommands {
                             && Numbers.isLong(item.valueAddress(), item.valueLength())
                                     ? "int"
                                     : item.valueLength() <= EMBEDDED_BYTES ? "embstr" : "raw";
-            case HASH -> item.encoding() == Encodings.HASH_LISTPACK ? "listpack" : "hashtable";
+            case HASH -> {
+                HashValue hash = call.hash();
+                hash.openAgain(key);
+                yield hash.isListpack() ? "listpack" : "hashtable";
+            }
             case LIST -> "quicklist";
             case SET -> switch (item.encoding()) {
                 case Encodings.SET_INTEGERS -> "intset";

@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
 
 /**
  * Picks different ones of so many ranks at random, each set of them with the same chance. Immutable: static methods only.
@@ -17,6 +18,8 @@ final class RandomRanks {
     private static final int FEW_PER_PICK = 3;
     /** How many picks a stretch has about. */
     private static final int STRETCH_PICKS = 1024;
+    /** So many places are noted on the heap at a time. */
+    private static final int MOST_NOTED = 1 << 13;
 
     private RandomRanks() {}
 
@@ -27,7 +30,11 @@ final class RandomRanks {
      * @param count how many, at most {@code size}
      */
     static void forEach(long size, long count, LongConsumer taker) {
-        ThreadLocalRandom random = ThreadLocalRandom.current();
+        forEach(ThreadLocalRandom.current(), size, count, taker);
+    }
+
+    /** The same; the same ranks of a generator of the same seed. */
+    static void forEach(RandomGenerator random, long size, long count, LongConsumer taker) {
         if (count == 0) {
             return;
         }
@@ -52,7 +59,7 @@ final class RandomRanks {
         }
     }
 
-    private static int[] quotas(ThreadLocalRandom random, long size, long count, long length, int stretches) {
+    private static int[] quotas(RandomGenerator random, long size, long count, long length, int stretches) {
         int[] quotas = new int[stretches];
         for (long i = 0; i < count; i++) {
             boolean free = false;
@@ -66,7 +73,7 @@ final class RandomRanks {
     }
 
     /** Draws until there are as many different ones as wanted. */
-    private static long[] ranks(ThreadLocalRandom random, long size, int count) {
+    private static long[] ranks(RandomGenerator random, long size, int count) {
         long[] ranks = new long[count];
         int different = 0;
         while (different < count) {
@@ -82,5 +89,48 @@ final class RandomRanks {
             }
         }
         return ranks;
+    }
+
+    /**
+     * Goes to elements of a collection, any each time.
+     *
+     * @param count how often
+     * @param taker run with the cursor at each
+     */
+    static void forEachPick(Pickable of, long count, Runnable taker) {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        if (of.isWalked()) {
+            for (long left = count; left > 0; left -= MOST_NOTED) {
+                for (long place : places(random, of, (int) Math.min(left, MOST_NOTED))) {
+                    of.show(place);
+                    taker.run();
+                }
+            }
+            return;
+        }
+        for (long i = 0; i < count; i++) {
+            of.seek(random.nextLong(of.size()));
+            taker.run();
+        }
+    }
+
+    /** The places of some picks, which are found in one walk, in ascending order, and told in their own. */
+    private static long[] places(ThreadLocalRandom random, Pickable of, int count) {
+        // The rank of the element, and behind it the pick's own number.
+        long[] picks = new long[count];
+        for (int i = 0; i < count; i++) {
+            picks[i] = random.nextLong(of.size()) << Integer.SIZE | i;
+        }
+        Arrays.sort(picks);
+        boolean there = of.seek(0);
+        long rank = 0;
+        long[] places = new long[count];
+        for (long pick : picks) {
+            for (; there && rank < pick >>> Integer.SIZE; rank++) {
+                there = of.next();
+            }
+            places[(int) pick] = of.here();
+        }
+        return places;
     }
 }

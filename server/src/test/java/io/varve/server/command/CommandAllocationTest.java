@@ -44,7 +44,9 @@ class CommandAllocationTest {
             "ZADD scored 1 m700", "ZADD scored 1 m700;ZADD scored 900 m700", "ZADD scored 5.5 n;ZREM scored n",
             "ZADD scored 1 n 2 o;ZREM scored n o", "ZINCRBY scored 1 m700", "ZSCORE scored m3", "ZRANK scored m300",
             "ZCOUNT scored 100 800", "ZRANGE scored 500 520 WITHSCORES", "ZRANGEBYSCORE scored 300 400 LIMIT 5 10",
-            "ZADD scored -1 n;ZPOPMIN scored"})
+            "ZADD scored -1 n;ZPOPMIN scored", "HGET wide f500", "HSET wide f500 v", "HSET wide f500 v f600 w",
+            "HSET wide n v;HDEL wide n", "HMGET wide f1 f999 none", "HINCRBY wide n 1", "HLEN wide", "HEXISTS wide f7",
+            "HSETNX wide f7 v", "HSTRLEN wide f7"})
     void aWarmCommandAllocatesNothing(String commands) {
         try (CommandHarness server = new CommandHarness()) {
             server.run("MSET s value n 1");
@@ -59,6 +61,8 @@ class CommandAllocationTest {
                     "RPUSH large " + IntStream.range(0, 1000).mapToObj(i -> "e" + i).collect(Collectors.joining(" ")));
             server.run("ZADD scored "
                     + IntStream.range(0, 1000).mapToObj(i -> i + " m" + i).collect(Collectors.joining(" ")));
+            server.run("HSET wide "
+                    + IntStream.range(0, 1000).mapToObj(i -> "f" + i + " v").collect(Collectors.joining(" ")));
             long errors = server.errors();
             server.begin();
             String[] each = commands.split(";");

@@ -65,6 +65,8 @@ class RepliesInFlightTest {
             "HMSET h f0 bb f1 c", "HSETNX h new b", "HDEL h f0", "HDEL h f0 f1", "HINCRBY h n 1", "HINCRBYFLOAT h n 1",
             "DEL h"})
     void aHeldRunKeepsTheOldHash(String command) {
+        // A tree is in no run.
+        server.run("CONFIG SET packed-max-bytes 64mb");
         server.run("HSET", "h", "big", "x".repeat(LENGTH), "f0", "aa", "f1", "a", "n", "1");
         Item item = new Item();
         CacheSession session = server.cache().newSession();
