@@ -253,4 +253,62 @@ final class LargeCollectionWritesTest {
             assertThat(most[0]).isLessThan(20);
         }
     }
+
+    /** Where there is room for all of it, nothing is copied in order to be undone: what is written is about what is put. */
+    @Test
+    void writesThatAreOneLeaveLittleBehind() {
+        try (CollectionsFixture fixture = open(64 * MIB)) {
+            fixture.makeHash("hash", 20_000, 20, Item.NEVER);
+            long before = fixture.cache.stats().usedBytes();
+            for (int part = 0; part < 200; part++) {
+                int from = part * 50;
+                assertThat(fixture.test("hash", new HashTree(), hash -> {
+                    hash.together(50, 100, () -> {
+                        for (int i = from; i < from + 50; i++) {
+                            fixture.put(hash, "new" + i, "x".repeat(20));
+                        }
+                    });
+                    return true;
+                })).isTrue();
+            }
+            assertSound(fixture);
+            assertThat(Objects.requireNonNull(fixture.hash("hash"))).hasSize(30_000);
+            assertThat(fixture.cache.stats().usedBytes() - before).isLessThan(10_000L * 300);
+            fixture.plain.delete(0, CacheFixture.bytes("hash"));
+            assertNothingLives(fixture);
+        }
+    }
+
+    /** Where there may be too little room, they are undone together all the same, and those that fit stay. */
+    @Test
+    void writesThatAreOneAreUndoneTogetherWhereRoomIsShort() {
+        try (CollectionsFixture fixture = open(2 * MIB)) {
+            fixture.makeHash("hash", 1000, 50, Item.NEVER);
+            int fields = 1000;
+            boolean fits = true;
+            while (fits) {
+                int from = fields;
+                Map<String, String> before = Objects.requireNonNull(fixture.hash("hash"));
+                try {
+                    fits = fixture.test("hash", new HashTree(), hash -> {
+                        hash.together(40, 100, () -> {
+                            for (int i = from; i < from + 40; i++) {
+                                fixture.put(hash, "field" + i, "h".repeat(50));
+                            }
+                        });
+                        return true;
+                    });
+                    fields += 40;
+                } catch (CacheFullException full) {
+                    fits = false;
+                    assertThat(fixture.hash("hash")).isEqualTo(before);
+                }
+                assertSound(fixture);
+            }
+            assertHash(fixture, "hash", fields, 50);
+            assertThat(fields).isGreaterThan(5000);
+            fixture.plain.delete(0, CacheFixture.bytes("hash"));
+            assertNothingLives(fixture);
+        }
+    }
 }

@@ -22,6 +22,9 @@ import io.varve.memory.offheap.Memory;
  * <p>A collection without elements is to be deleted by who removed the last.
  */
 public abstract sealed class CollectionTree permits ListTree, SetTree, HashTree, SortedSetTree {
+    /** What an entry of a leaf may have beside the bytes of its element. */
+    private static final int ENTRY_BYTES = 64;
+
     /** A packed value of more entries, or of more bytes, is to become a tree. */
     public static final int MOST_PACKED_ENTRIES = 128;
     public static final int MOST_PACKED_BYTES = 8 << 10;
@@ -280,6 +283,35 @@ public abstract sealed class CollectionTree permits ListTree, SetTree, HashTree,
             throw bug;
         }
         keep();
+    }
+
+    /**
+     * The same for writers of whom it is known how much they write: where there is room for all of it, nothing is copied to be able to
+     * undo it. Then what a writer has written stays if it throws anything else than a refusal.
+     *
+     * @param writes  how many elements are put, at the most
+     * @param longest bytes of the longest of them, at the most
+     */
+    public final void together(int writes, long longest, Runnable writer) {
+        long nodes = nodesFor(writes);
+        boolean isOrdinary = longest + ENTRY_BYTES <= tree.targetBytes() && nodes <= Integer.MAX_VALUE;
+        if (!isOrdinary || !tree.space().reserve((int) nodes)) {
+            together(writer);
+            return;
+        }
+        try {
+            writer.run();
+        } catch (CacheFullException full) {
+            throw new IllegalStateException("More was written than was said: " + writes + " elements of at most "
+                    + longest + " bytes", full);
+        } finally {
+            tree.space().endReserve();
+        }
+    }
+
+    /** How many nodes so many elements take, at the most. */
+    long nodesFor(int writes) {
+        return tree.nodesFor(writes);
     }
 
     void forget() {

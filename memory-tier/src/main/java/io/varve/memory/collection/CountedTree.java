@@ -33,6 +33,11 @@ import io.varve.memory.offheap.Memory;
  * is never refused ({@link TreeRemoval}). Between {@link NodeSpace#begin} and {@link NodeSpace#keep} anything may be.
  */
 final class CountedTree {
+    /** The leaf that an element is put into moves, or is split in two or three; the one that it was taken out of is joined with another. */
+    private static final int LEAVES_A_WRITE = 5;
+    /** An inner node that is split moves. */
+    private static final int INNERS_A_LEVEL = 2;
+
     /** Told of entries that have another leaf from now on. */
     interface Moves {
         /**
@@ -429,6 +434,12 @@ final class CountedTree {
         }
         space.resize(node, capacity);
         TreeHeader.nodeBytes(record, TreeHeader.nodeBytes(record) + space.itemBytes(capacity) - space.itemBytes(old));
+    }
+
+    /** How many nodes are made or move where so many elements are put, or take the place of others, at the most. */
+    long nodesFor(int writes) {
+        // One level more, because the root may be split on the way.
+        return writes * (LEAVES_A_WRITE + (long) INNERS_A_LEVEL * (height() + 1));
     }
 
     /**

@@ -54,6 +54,18 @@ public interface NodeSpace {
     /** The seeded hash of a member of a collection, 0 to 2^32 - 1: one of which nobody can choose many members that share it. */
     long hash(long address, int length);
 
+    /**
+     * Takes room for nodes that are about to be made or to move: until {@link #endReserve} none of so many is refused, so that nothing
+     * has to be undone.
+     *
+     * @param nodes how many, none larger than a node should be
+     * @return false if there is no such room; nothing was taken then
+     */
+    boolean reserve(int nodes);
+
+    /** Gives back what is left of the room. */
+    void endReserve();
+
     /** From now on whatever is done to nodes can be undone. */
     void begin();
 

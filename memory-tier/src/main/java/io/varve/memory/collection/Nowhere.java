@@ -54,6 +54,16 @@ enum Nowhere implements NodeSpace {
     }
 
     @Override
+    public boolean reserve(int nodes) {
+        throw closed();
+    }
+
+    @Override
+    public void endReserve() {
+        throw closed();
+    }
+
+    @Override
     public void begin() {
         throw closed();
     }

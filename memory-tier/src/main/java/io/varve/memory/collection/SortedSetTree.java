@@ -65,6 +65,11 @@ public final class SortedSetTree extends CollectionTree {
         index.generous(isGenerous);
     }
 
+    @Override
+    long nodesFor(int writes) {
+        return super.nodesFor(writes) + index.nodesFor(writes);
+    }
+
     // --- the element at the position
 
     /** Where the member at the position is. */

@@ -368,6 +368,11 @@ public final class SegmentPool implements AutoCloseable {
         return chargedBytes;
     }
 
+    /** Whether segments of so many bytes can be acquired, as far as that can be told without a lock. */
+    boolean isThereFor(long bytes) {
+        return budget.leftBytes() + freeBytes.get() >= bytes;
+    }
+
     /** Bytes charged for free segments. */
     public long freeBytes() {
         return freeBytes.get();

@@ -24,11 +24,18 @@ public final class Segments {
     /** A head that got nothing for so long is closed, milliseconds. */
     static final long IDLE_HEAD_MILLIS = 60_000;
 
+    /** Segments that hold fewer items than this are not reserved: too much would be unused at their ends. */
+    private static final int LEAST_IN_RESERVED = 8;
+    private static final int MOST_RESERVED = 1 << 10;
+
     private final SegmentPool pool;
     private final int segmentBytes;
     private final Heads heads;
     private final OwnedSegments owned = new OwnedSegments();
 
+    /** Segments that no head has, for what is about to be written. */
+    private int[] reserved = {};
+    private int reservedCount;
     private long usedBytes;
     private long liveBytes;
     private long liveItems;
@@ -84,6 +91,42 @@ public final class Segments {
         return place(size, lifetimeClass, nowMillis, true);
     }
 
+    /**
+     * Takes segments for items that are about to be appended: until {@link #endReserve} none of them is refused.
+     *
+     * @param items how many
+     * @param size  bytes of each, at the most
+     * @param kept  bytes of the budget that are left to others
+     * @return false if there are not as many segments, or these are small; none was taken then
+     */
+    public boolean reserve(int items, int size, long kept) {
+        int each = segmentBytes / size;
+        // One more, because the heads may have no room left.
+        long count = each < LEAST_IN_RESERVED ? Long.MAX_VALUE : 1 + Math.ceilDiv(items, each);
+        if (count > MOST_RESERVED || !pool.isThereFor(count * segmentBytes + kept)) {
+            return false;
+        }
+        if (reserved.length < count) {
+            reserved = new int[(int) count];
+        }
+        while (reservedCount < count) {
+            int id = pool.acquire(segmentBytes);
+            if (id == SegmentPool.NONE) {
+                endReserve();
+                return false;
+            }
+            reserved[reservedCount++] = id;
+        }
+        return true;
+    }
+
+    /** Gives back what is left of the reserved segments. */
+    public void endReserve() {
+        while (reservedCount > 0) {
+            pool.free(reserved[--reservedCount]);
+        }
+    }
+
     private long place(int size, int lifetimeClass, long nowMillis, boolean moved) {
         if (size <= 0 || size > segmentBytes) {
             throw new IllegalArgumentException("An item of " + size + " bytes is in no segment of " + segmentBytes);
@@ -106,6 +149,9 @@ public final class Segments {
     private Segment renewHead(int headClass, int size, long nowMillis, boolean moved) {
         int extentBytes = heads.extentBytes(size, usedBytes);
         int id = moved ? pool.acquireForCleaning(extentBytes) : pool.acquire(extentBytes);
+        if (id == SegmentPool.NONE && reservedCount > 0) {
+            id = reserved[--reservedCount];
+        }
         if (id == SegmentPool.NONE) {
             return headWithRoom(size);
         }

@@ -88,6 +88,15 @@ final class NodeItems {
         Memory.putInt(ItemLayout.keyAddress(address), node);
     }
 
+    /** Takes room for so many items of at most this capacity; false if there is none. */
+    boolean reserve(int items, int capacity) {
+        return segments.reserve(items, ItemLayout.size(ID_BYTES, capacity, false), context.budget.reserveBytes());
+    }
+
+    void endReserve() {
+        segments.endReserve();
+    }
+
     /** Gives an item another capacity where it lies, if it can. */
     boolean resize(long location, int capacity) {
         int size = ItemLayout.size(ID_BYTES, capacity, false);

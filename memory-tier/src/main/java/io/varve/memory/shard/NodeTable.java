@@ -109,6 +109,20 @@ final class NodeTable {
         return slab == 0 ? IDS_PER_SLAB - 1 : IDS_PER_SLAB;
     }
 
+    /** Takes slabs until so many ids are free; false if there is no memory for them. */
+    boolean reserve(int ids) {
+        // Id 0 is never free.
+        while (held * (long) IDS_PER_SLAB - 1 - size < ids) {
+            int gap = absent.nextSetBit(0);
+            try {
+                take(gap < 0 ? slabCount : gap);
+            } catch (CacheFullException full) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private void take(int slab) {
         if (slab == MOST_SLABS || !budget.tryCharge(SLAB_BYTES)) {
             throw CacheFullException.INSTANCE;

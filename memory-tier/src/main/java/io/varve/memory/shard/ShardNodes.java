@@ -189,6 +189,16 @@ final class ShardNodes implements NodeSpace {
         return Integer.toUnsignedLong(context.elementHash.second(address, length));
     }
 
+    @Override
+    public boolean reserve(int count) {
+        return table.reserve(count) && items.reserve(count, targetBytes);
+    }
+
+    @Override
+    public void endReserve() {
+        items.endReserve();
+    }
+
     // --- several writes that are one
 
     @Override

@@ -86,6 +86,17 @@ final class HeapNodeSpace implements NodeSpace {
         return new Block(capacity);
     }
 
+    /** There is no telling whether it will refuse. */
+    @Override
+    public boolean reserve(int nodes) {
+        return false;
+    }
+
+    @Override
+    public void endReserve() {
+        throw new AssertionError("nothing was reserved");
+    }
+
     private Block block(int node) {
         Block block = blocks.get(node);
         if (block == null || dropped.contains(node)) {

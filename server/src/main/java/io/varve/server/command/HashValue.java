@@ -211,12 +211,14 @@ final class HashValue implements Pickable {
     long putArguments(int from) {
         argument = from;
         boolean isLong = false;
+        long longest = 0;
         for (int i = from; i < call.argumentCount(); i += 2) {
             isLong |= isLong(call.argumentLength(i), call.argumentLength(i + 1));
+            longest = Math.max(longest, call.argumentLength(i) + (long) call.argumentLength(i + 1));
         }
         long before = size();
         if (isTree) {
-            tree.together(putArguments);
+            tree.together((call.argumentCount() - from) / 2, longest, putArguments);
         } else {
             putArgumentsIntoPacked();
         }

@@ -84,7 +84,7 @@ final class SortedSetAddition {
             if (planned == Step.ADD) {
                 set.plan(memberLength);
             }
-            set.change(writeOne, false);
+            set.change(writeOne, 1, memberLength);
         }
         if (!has(INCR)) {
             command.reply().integer(planned == Step.ADD || planned == Step.CHANGE && has(CH) ? 1 : 0);
@@ -101,8 +101,10 @@ final class SortedSetAddition {
 
     private void many(Invocation command, Scores given) {
         boolean changes = false;
+        int longest = 0;
         for (int i = first; i < command.argumentCount(); i += step) {
             int length = command.argumentLength(i + step - 1);
+            longest = Math.max(longest, length);
             boolean present = set.find(command.argumentAddress(i + step - 1), length);
             switch (step(present, given.at(command, i))) {
                 case ADD -> {
@@ -118,7 +120,7 @@ final class SortedSetAddition {
         added = 0;
         changed = 0;
         if (changes) {
-            set.change(writeMany, true);
+            set.change(writeMany, (command.argumentCount() - first) / step, longest);
         }
         command.reply().integer(has(CH) ? added + changed : added);
     }

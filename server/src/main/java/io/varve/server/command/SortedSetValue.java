@@ -224,18 +224,19 @@ final class SortedSetValue {
      * the writer moves it.
      *
      * @param how     adds and changes
-     * @param several whether it does so more than once
+     * @param writes  how many members, at the most
+     * @param longest bytes of the longest of them
      * @throws CacheFullException if there is no room; the key is then as it was
      */
-    void change(Runnable how, boolean several) {
+    void change(Runnable how, int writes, int longest) {
         if (!isTree && plannedMembers > 0
                 && !call().server().config().staysPacked(size() + plannedMembers, length + plannedBytes)) {
             becomeTree(how);
         } else if (!isTree) {
             makeRoom();
             how.run();
-        } else if (several) {
-            tree.together(how);
+        } else if (writes > 1) {
+            tree.together(writes, longest, how);
         } else {
             how.run();
         }
