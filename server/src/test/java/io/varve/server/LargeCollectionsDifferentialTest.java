@@ -31,7 +31,8 @@ class LargeCollectionsDifferentialTest {
     static void start() throws IOException, InterruptedException {
         reference = ReferenceRedis.start();
         varve = VarveServer
-                .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb").validate());
+                .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb")
+                        .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate());
     }
 
     @AfterAll
@@ -176,6 +177,71 @@ class LargeCollectionsDifferentialTest {
                 add("COPY", hash, "copy", "REPLACE");
                 add("HDEL", "copy", member(), member());
                 add("HLEN", "copy");
+            }
+        }
+    }
+
+    @Test
+    void sets() throws IOException {
+        for (int i = 0; i < ELEMENTS; i += PIECE) {
+            addToSet(one("s", "t"), PIECE);
+        }
+        for (int i = 0; i < COMMANDS; i++) {
+            setCommand(one("s", "t", "small", "numbers"));
+        }
+        for (String set : new String[] {"s", "t", "small", "numbers", "result"}) {
+            script.add(new ScriptStep(ScriptStep.Comparison.ANY_ORDER, List.of("SMEMBERS", set)));
+            script.add(new ScriptStep(ScriptStep.Comparison.WHOLE_SCAN, List.of("SSCAN", set, "0", "COUNT", "100")));
+        }
+        assertThatRepliesAreTheSame();
+    }
+
+    private String setMember(String set) {
+        return set.equals("numbers") || random.nextInt(10) == 0 ? number(ELEMENTS) : member();
+    }
+
+    private void addToSet(String set, int count) {
+        List<String> words = new ArrayList<>(List.of("SADD", set));
+        for (int i = 0; i < count; i++) {
+            words.add(setMember(set));
+        }
+        add(words.toArray(String[]::new));
+    }
+
+    private void setCommand(String set) {
+        String other = one("s", "t", "small", "numbers");
+        String third = one("s", "t", "small", "numbers");
+        switch (random.nextInt(18)) {
+            case 0, 1, 2 -> addToSet(set, 1);
+            case 3 -> addToSet(set, random.nextInt(2, 300));
+            case 4, 5 -> add("SREM", set, setMember(set), setMember(set));
+            case 6 -> add("SISMEMBER", set, setMember(set));
+            case 7 -> add("SMISMEMBER", set, setMember(set), setMember(set), setMember(set));
+            case 8, 9 -> add("SMOVE", set, other, setMember(set));
+            case 10 -> script.add(new ScriptStep(ScriptStep.Comparison.RANDOM_SET_MEMBERS,
+                    List.of("SRANDMEMBER", set, one("1", "7", "-30", "300"))));
+            case 11 -> script.add(new ScriptStep(ScriptStep.Comparison.RANDOM_POP,
+                    List.of("SPOP", one("small", "numbers"), one("1", "3", "50"))));
+            case 12 -> add("SINTERCARD", "2", set, other, "LIMIT", number(50));
+            case 13 -> add("SCARD", set);
+            case 14 -> {
+                add(one("SINTERSTORE", "SDIFFSTORE"), "result", set, other, third);
+                add("OBJECT", "ENCODING", "result");
+                add("SUNIONSTORE", "union", set, other);
+                add("SCARD", "union");
+            }
+            case 15 -> script.add(new ScriptStep(ScriptStep.Comparison.ANY_ORDER,
+                    List.of(one("SINTER", "SDIFF"), set, other, "numbers")));
+            case 16 -> {
+                add("SDIFFSTORE", "result", set, "small", "numbers", "none", "result", "result");
+                add("SUNIONSTORE", "result", "result", "small", "numbers", "none", "small");
+                add("OBJECT", "ENCODING", "result");
+            }
+            default -> {
+                add("OBJECT", "ENCODING", set);
+                add("COPY", set, "copy", "REPLACE");
+                add("SREM", "copy", setMember(set), setMember(set));
+                add("SCARD", "copy");
             }
         }
     }

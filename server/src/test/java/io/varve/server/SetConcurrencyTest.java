@@ -12,8 +12,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import io.varve.memory.Cache;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,11 +30,14 @@ class SetConcurrencyTest {
     private static final int ROUNDS = 4_000;
     private static final String[] SETS = {"s0", "s1", "s2", "s3", "s4"};
 
-    @Test
-    void membersThatMoveAreAlwaysInOneSet() throws Exception {
+    /** Packed, and as trees from so many members on. */
+    @ParameterizedTest
+    @ValueSource(strings = {"128", "4"})
+    void membersThatMoveAreAlwaysInOneSet(String packedEntries) throws Exception {
         ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
-                .with("io-threads", "4").with("shards", "8").validate();
-        try (VarveServer server = VarveServer.start(config);
+                .with("io-threads", "4").with("shards", "8").with("packed-max-entries", packedEntries).validate();
+        Cache cache = Cache.open(config.cacheConfig());
+        try (VarveServer server = VarveServer.start(config, cache);
                 RawClient client = new RawClient(server.port());
                 ExecutorService threads = Executors.newFixedThreadPool(MOVERS + LOOKERS)) {
             TreeSet<String> all = new TreeSet<>();
@@ -64,6 +69,7 @@ class SetConcurrencyTest {
             }
             assertThat(found).isEqualTo(all);
             assertThat(count).isEqualTo(MEMBERS);
+            assertThat(cache.checkIntegrity()).isEmpty();
         }
     }
 

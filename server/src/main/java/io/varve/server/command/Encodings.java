@@ -1,6 +1,6 @@
 package io.varve.server.command;
 
-/** What the two encoding bits of an item mean, by type. Immutable: constants only. */
+/** What the two encoding bits of an item mean, by type; of a tree, its flags. Immutable: constants only. */
 public final class Encodings {
     /** A string whose encoding follows from its bytes: int, embstr or raw. */
     public static final int STRING_BY_CONTENT = 0;

@@ -9,5 +9,5 @@ interface MemberSink {
      * @param set whose cursor is at it
      * @return whether the walk is to go on
      */
-    boolean take(SetValue set);
+    boolean take(SetView set);
 }

@@ -108,11 +108,15 @@ final class ObjectCommands {
                 yield hash.isListpack() ? "listpack" : "hashtable";
             }
             case LIST -> "quicklist";
-            case SET -> switch (item.encoding()) {
-                case Encodings.SET_INTEGERS -> "intset";
-                case Encodings.SET_LISTPACK -> "listpack";
-                default -> "hashtable";
-            };
+            case SET -> {
+                SetView set = call.sets().first();
+                set.look(call, key, item);
+                yield switch (set.encoding()) {
+                    case Encodings.SET_INTEGERS -> "intset";
+                    case Encodings.SET_LISTPACK -> "listpack";
+                    default -> "hashtable";
+                };
+            }
             case SORTED_SET -> {
                 SortedSetValue set = call.sortedSets().set();
                 set.openAgain(call, key);

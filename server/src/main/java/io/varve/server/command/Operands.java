@@ -1,12 +1,13 @@
 package io.varve.server.command;
 
 import io.varve.memory.Cache;
+import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 
 /**
  * The values that a command with several keys works on. Confined to its event loop; reused from command to command, each of
  * which gives the memory back at its end, and valid while the shards of the keys are locked. A value is noted by where it is,
- * off the heap, so that a command may name very many.
+ * off the heap, so that a command may name very many; one that is a tree, by its key's number, in the place of the length.
  *
  * <pre>
  *  0               8        12         16
@@ -54,6 +55,20 @@ final class Operands {
         Memory.putLong(entry, address);
         Memory.putInt(entry + LENGTH_OFFSET, length);
         Memory.putInt(entry + ENCODING_OFFSET, encoding);
+    }
+
+    /** Notes a tree, which is looked at by its key. */
+    void addTree(int keyNumber) {
+        add(0, keyNumber, Item.TREE);
+    }
+
+    boolean isTree(int index) {
+        return encoding(index) == Item.TREE;
+    }
+
+    /** The number of a tree's key among those of the command. */
+    int keyNumber(int index) {
+        return length(index);
     }
 
     int count() {

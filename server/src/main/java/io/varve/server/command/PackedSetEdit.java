@@ -30,6 +30,7 @@ final class PackedSetEdit {
     private static final int FEW_PART = 5;
 
     private final NumberText text;
+    private final SetMeasure measure = new SetMeasure();
     private @Nullable Invocation call;
     private @Nullable Key key;
     private Item item = new Item();
@@ -81,6 +82,48 @@ final class PackedSetEdit {
         }
     }
 
+    /** How many members were planned. */
+    long planned() {
+        return planned;
+    }
+
+    private int count() {
+        if (!present) {
+            return 0;
+        }
+        return integers
+                ? PackedIntegers.count(item.valueAddress(), item.valueLength())
+                : PackedSet.count(item.valueAddress());
+    }
+
+    /** Whether it has not become clear yet that the set will be more than what stays in one item. */
+    boolean mayStayPacked() {
+        long members = count() + planned;
+        return members <= limits().setMaxIntsetEntries() || limits().staysPacked(members, 0);
+    }
+
+    /** Whether the set stays in one item with what was planned. */
+    boolean staysPacked() {
+        return staysIntegers() || limits().staysPacked(count() + planned, membersBytes());
+    }
+
+    private boolean staysIntegers() {
+        return integers && numbers == planned && count() + numbers <= limits().setMaxIntsetEntries();
+    }
+
+    /** Bytes that it takes as members of any kind. */
+    private long membersBytes() {
+        if (!integers) {
+            return bytes + (present ? item.valueLength() : PackedSet.EMPTY_BYTES);
+        }
+        long asMembers = PackedSet.EMPTY_BYTES + bytes;
+        int count = count();
+        for (int i = 0; i < count; i++) {
+            asMembers += PackedSet.memberBytes(Numbers.longChars(PackedIntegers.get(item.valueAddress(), i)));
+        }
+        return asMembers;
+    }
+
     /** Makes the room for what was planned, and the set if it is missing. */
     void makeRoom() {
         int room = checked(neededBytes());
@@ -107,19 +150,9 @@ final class PackedSetEdit {
     }
 
     private long neededBytes() {
-        if (!integers) {
-            return bytes + (present ? item.valueLength() : PackedSet.EMPTY_BYTES);
-        }
-        int count = present ? PackedIntegers.count(item.valueAddress(), item.valueLength()) : 0;
-        if (numbers == planned && count + numbers <= limits().setMaxIntsetEntries()) {
-            return PackedIntegers.bytes(count + numbers, width);
-        }
+        long asIntegers = integers ? PackedIntegers.bytes(count() + numbers, width) : 0;
         // While they become members of any kind, the integers stand behind them.
-        long asMembers = PackedSet.EMPTY_BYTES + bytes;
-        for (int i = 0; i < count; i++) {
-            asMembers += PackedSet.memberBytes(Numbers.longChars(PackedIntegers.get(item.valueAddress(), i)));
-        }
-        return asMembers + PackedIntegers.bytes(count + numbers, width);
+        return staysIntegers() ? asIntegers : membersBytes() + asIntegers;
     }
 
     /** Adds a member that was planned; false if the set has it. */
@@ -220,7 +253,7 @@ final class PackedSetEdit {
         } else {
             removePickedMembers(picks);
             long left = PackedSet.count(set);
-            if (encoding == Encodings.SET_HASHTABLE && left > 0 && FEW_PART * left <= count) {
+            if (encoding == Encodings.SET_HASHTABLE && isMadeAnew(left, count)) {
                 beginAnew();
             }
         }
@@ -253,20 +286,14 @@ final class PackedSetEdit {
 
     /** The encoding is that of a set which has only ever had the members that are left. */
     private void beginAnew() {
-        int count = PackedSet.count(set);
-        int widest = PackedIntegers.LEAST_WIDTH;
-        int longest = 0;
-        boolean allNumbers = true;
+        measure.clear();
         for (long member = PackedSet.first(set, length); member != PackedSet.NONE; member = PackedSet.next(set, length,
                 member)) {
-            boolean number = call().parseLong(PackedSet.address(member), PackedSet.length(member));
-            allNumbers &= number;
-            widest = number ? Math.max(widest, PackedIntegers.widthOf(call().longValue())) : widest;
-            longest = Math.max(longest, PackedSet.length(member));
+            measure.add(PackedSet.address(member), PackedSet.length(member));
         }
-        encoding = encodingOf(call(), count, allNumbers, longest);
+        encoding = measure.encoding(limits());
         if (encoding == Encodings.SET_INTEGERS) {
-            becomeIntegers(count, widest);
+            becomeIntegers((int) measure.count(), measure.width());
         }
     }
 
@@ -304,15 +331,9 @@ final class PackedSetEdit {
 
     // --- kinds
 
-    /** What a set of these members is, however they came. */
-    static int encodingOf(Invocation call, long count, boolean allNumbers, int longest) {
-        var config = call.server().config();
-        if (allNumbers && count <= config.setMaxIntsetEntries()) {
-            return Encodings.SET_INTEGERS;
-        }
-        return count <= config.setMaxListpackEntries() && longest <= config.setMaxListpackValueBytes()
-                ? Encodings.SET_LISTPACK
-                : Encodings.SET_HASHTABLE;
+    /** Whether so few members are left of those of which so many were taken out at random that Redis makes a new set of them. */
+    static boolean isMadeAnew(long left, long taken) {
+        return left > 0 && FEW_PART * left <= taken;
     }
 
     static int checked(long length) {

@@ -21,7 +21,7 @@ final class ScoredOperand {
 
     private final Item item = new Item();
     private final SortedSetValue sortedSet = new SortedSetValue();
-    private final SetValue set = new SetValue(new NumberText());
+    private final SetView set = new SetView(new NumberText());
     private boolean isSet;
     /** Where the texts of its members are to be written, and how many members the cursor has passed. */
     private long texts;
@@ -51,7 +51,7 @@ final class ScoredOperand {
     private void look(Invocation call, Key key, boolean found) {
         isSet = found && item.type() == ItemType.SET;
         if (isSet) {
-            set.look(item.valueAddress(), item.valueLength(), item.encoding());
+            set.look(call, key, item);
         } else {
             sortedSet.openAgain(call, key);
         }

@@ -1,6 +1,5 @@
 package io.varve.server.command;
 
-import io.varve.memory.item.Key;
 import io.varve.server.command.KeyLookup.Found;
 import io.varve.server.command.SetAlgebra.Operation;
 import io.varve.server.resp.ReplyWriter;
@@ -58,7 +57,7 @@ final class SetAlgebraCommands {
             if (set.open(call, call.keyAt(i)) == Found.WRONG_TYPE) {
                 return false;
             }
-            set.addTo(operands);
+            set.addTo(operands, i);
         }
         return true;
     }
@@ -70,26 +69,15 @@ final class SetAlgebraCommands {
         ReplyWriter reply = call.reply();
         long mark = reply.beginDeferred();
         Counting counting = new Counting(Long.MAX_VALUE, reply);
-        call.sets().algebra().walk(operation, counting);
+        call.sets().algebra().walk(call, operation, counting);
         reply.endSet(mark, counting.count);
     }
 
     private static void store(Invocation call, Operation operation) {
-        if (!open(call, 1)) {
-            return;
+        if (open(call, 1)) {
+            Sets sets = call.sets();
+            call.reply().integer(sets.result().store(call, call.keyAt(0), sets.algebra(), operation));
         }
-        Sets sets = call.sets();
-        SetAlgebra algebra = sets.algebra();
-        SetResult result = sets.result();
-        Key target = call.keyAt(0);
-        result.begin();
-        algebra.walk(operation, result::measure);
-        if (result.count() == 0) {
-            call.session().delete(target);
-        } else {
-            result.store(call, target, call.operands(), sink -> algebra.walk(operation, sink));
-        }
-        call.reply().integer(result.count());
     }
 
     private static void intercard(Invocation call) {
@@ -116,7 +104,7 @@ final class SetAlgebraCommands {
         }
         if (open(call, 0)) {
             Counting counting = new Counting(limit == 0 ? Long.MAX_VALUE : limit, null);
-            call.sets().algebra().walk(INTERSECTION, counting);
+            call.sets().algebra().walk(call, INTERSECTION, counting);
             call.reply().integer(counting.count);
         }
     }
@@ -133,7 +121,7 @@ final class SetAlgebraCommands {
         }
 
         @Override
-        public boolean take(SetValue member) {
+        public boolean take(SetView member) {
             if (reply != null) {
                 member.replyMember(reply);
             }

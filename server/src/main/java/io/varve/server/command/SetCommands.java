@@ -101,11 +101,8 @@ public final class SetCommands {
                 if (moved && !isSameKey(call)) {
                     // All that may find no room comes first.
                     source.makeFit();
-                    boolean fresh = target.makeRoomFor(member, length);
+                    target.add(member, length);
                     source.remove(member, length);
-                    if (fresh) {
-                        target.add(member, length);
-                    }
                 }
                 call.reply().integer(moved ? 1 : 0);
             }

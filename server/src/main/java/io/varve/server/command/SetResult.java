@@ -1,119 +1,135 @@
 package io.varve.server.command;
 
-import java.util.function.Consumer;
-
 import io.varve.memory.CacheSession;
 import io.varve.memory.collection.PackedIntegers;
 import io.varve.memory.collection.PackedSet;
+import io.varve.memory.collection.SetTree;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.SetAlgebra.Operation;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.Numbers;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The set that SINTERSTORE and its relatives put under a key: its members are counted first and written in a second walk.
- * Confined to its event loop; reused from command to command.
+ * The set that SINTERSTORE and its relatives put under a key. Confined to its event loop; reused from command to
+ * command.
+ *
+ * <p>Its members may come from what is under the key, which stays until they are together: a few are put together beside it, as a
+ * packed set; if they are more than one item has, the walk over them begins anew and fills a tree.
  */
 final class SetResult {
     private final Item item = new Item();
-    private long count;
-    private long bytes;
-    private int longest;
-    private int width;
-    private boolean allNumbers;
-    private int encoding;
-    /** Where it is written, and how far it is. */
-    private long set;
+    private final SetTree tree = new SetTree();
+    private final SetMeasure measure = new SetMeasure();
+    private final WorkMemory memory = new WorkMemory();
+    private @Nullable Invocation call;
     private int length;
 
-    /** Begins an empty one. */
-    void begin() {
-        count = 0;
-        bytes = PackedSet.EMPTY_BYTES;
-        longest = 0;
-        width = PackedIntegers.LEAST_WIDTH;
-        allNumbers = true;
-    }
-
-    /** Counts a member. */
-    boolean measure(SetValue member) {
-        int memberLength = member.memberLength();
-        count++;
-        bytes += PackedSet.memberBytes(memberLength);
-        longest = Math.max(longest, memberLength);
-        allNumbers = allNumbers && member.isNumber();
-        if (allNumbers) {
-            width = Math.max(width, PackedIntegers.widthOf(member.number()));
-        }
-        return true;
-    }
-
-    /** How many members it has. */
-    long count() {
-        return count;
-    }
-
     /**
-     * Puts the set under the key, whatever it held, once all of its members were measured.
+     * Puts the result of an operation under the key, whatever that held; without members the key is deleted.
      *
-     * @param operands those that the members come from
-     * @param again    walks over the same members once more
+     * @return how many members it has
+     * @throws io.varve.memory.item.CacheFullException if there is no room; the key is then as it was
      */
-    void store(Invocation call, Key key, Operands operands, Consumer<MemberSink> again) {
-        CacheSession session = call.session();
-        encoding = PackedSetEdit.encodingOf(call, count, allNumbers, longest);
-        long needed = encoding == Encodings.SET_INTEGERS ? PackedIntegers.bytes(count, width) : bytes;
-        int size = PackedSetEdit.checked(needed);
-        if (session.findForWriting(key, item) && operands.have(item.valueAddress())) {
-            storeOverOperand(call, key, operands, size, again);
-        } else {
-            session.put(key, item, ItemType.SET, encoding, size, size, Item.NEVER);
-            write(item.valueAddress(), again);
-        }
-        assert length == size : length + " bytes of " + size;
-        session.changed(key, Change.SET);
-    }
-
-    /** The set is one of the operands: the result is written behind it, and then takes its place. */
-    private void storeOverOperand(Invocation call, Key key, Operands operands, int size,
-            Consumer<MemberSink> again) {
-        CacheSession session = call.session();
-        long before = item.valueAddress();
-        int old = item.valueLength();
-        int both = PackedSetEdit.checked((long) old + size);
-        session.resize(key, item, item.encoding(), both, both);
-        operands.moved(before, item.valueAddress());
-        write(item.valueAddress() + old, again);
-        Memory.copy(item.valueAddress() + old, item.valueAddress(), size);
-        session.resize(key, item, encoding, size, size);
-        if (item.expires()) {
-            session.expire(key, item, Item.NEVER);
-        }
-    }
-
-    private void write(long at, Consumer<MemberSink> again) {
-        set = at;
-        if (encoding == Encodings.SET_INTEGERS) {
-            PackedIntegers.clear(set, width);
-            length = PackedIntegers.EMPTY_BYTES;
-            again.accept(this::writeInteger);
-        } else {
-            PackedSet.clear(set);
+    long store(Invocation command, Key key, SetAlgebra algebra, Operation operation) {
+        call = command;
+        CacheSession session = command.session();
+        try {
+            memory.require(command.cache(), PackedSet.EMPTY_BYTES);
+            PackedSet.clear(memory.address());
             length = PackedSet.EMPTY_BYTES;
-            again.accept(this::writeMember);
+            measure.clear();
+            boolean isWhole = algebra.walk(command, operation, this::pack);
+            if (isWhole && measure.count() == 0) {
+                session.delete(key);
+                return 0;
+            }
+            int encoding = isWhole ? encoding(algebra) : Encodings.SET_HASHTABLE;
+            if (isWhole && encoding == Encodings.SET_INTEGERS) {
+                putIntegers(key);
+            } else if (isWhole && config().staysPacked(measure.count(), length)) {
+                session.put(key, item, ItemType.SET, encoding, length, length, Item.NEVER);
+                Memory.copy(memory.address(), item.valueAddress(), length);
+            } else {
+                makeTree(key, algebra, operation);
+            }
+            session.changed(key, Change.SET);
+            return measure.count();
+        } finally {
+            memory.release();
         }
     }
 
-    private boolean writeInteger(SetValue member) {
-        long value = member.number();
-        length = PackedIntegers.add(set, length, -1 - PackedIntegers.indexOf(set, length, value), value);
+    private Invocation call() {
+        return java.util.Objects.requireNonNull(call);
+    }
+
+    private ServerConfig config() {
+        return call().server().config();
+    }
+
+    /** Adds a member to what is put together; false if that is more than stays in one item. */
+    private boolean pack(SetView member) {
+        measure.add(member);
+        long needed = length + PackedSet.memberBytes(member.memberLength());
+        if (!config().staysPacked(measure.count(), needed)
+                && measure.encoding(config()) != Encodings.SET_INTEGERS) {
+            return false;
+        }
+        PackedSetEdit.checked(needed);
+        memory.require(call().cache(), needed);
+        length = PackedSet.append(memory.address(), length, member.memberAddress(), member.memberLength());
         return true;
     }
 
-    private boolean writeMember(SetValue member) {
-        int memberLength = member.memberLength();
-        length = PackedSet.append(set, length, member.memberAddress(), memberLength);
-        return true;
+    /** What OBJECT ENCODING is to tell: a set that members were removed from is what it was with them. */
+    private int encoding(SetAlgebra algebra) {
+        int encoding = measure.encoding(config());
+        if (!algebra.removesFromFirst()) {
+            return encoding;
+        }
+        SetView first = algebra.first();
+        if (SetMeasure.isBeyond(config(), first.size())) {
+            return Encodings.SET_HASHTABLE;
+        }
+        SetMeasure all = new SetMeasure();
+        all.clear();
+        for (boolean more = first.first(); more; more = first.next()) {
+            all.add(first);
+        }
+        return all.encoding(config());
+    }
+
+    private void putIntegers(Key key) {
+        int bytes = (int) PackedIntegers.bytes(measure.count(), measure.width());
+        call().session().put(key, item, ItemType.SET, Encodings.SET_INTEGERS, bytes, bytes, Item.NEVER);
+        long integers = item.valueAddress();
+        PackedIntegers.clear(integers, measure.width());
+        int integersLength = PackedIntegers.EMPTY_BYTES;
+        long members = memory.address();
+        for (long member = PackedSet.first(members, length); member != PackedSet.NONE; member = PackedSet.next(members,
+                length, member)) {
+            long value = Numbers.toLong(PackedSet.address(member), PackedSet.length(member));
+            integersLength = PackedIntegers.add(integers, integersLength,
+                    -1 - PackedIntegers.indexOf(integers, integersLength, value), value);
+        }
+        assert integersLength == bytes : integersLength + " bytes of " + bytes;
+    }
+
+    private void makeTree(Key key, SetAlgebra algebra, Operation operation) {
+        memory.release();
+        call().session().makeTree(key, item, tree, Item.NEVER, () -> {
+            measure.clear();
+            algebra.walk(call(), operation, member -> {
+                measure.add(member);
+                tree.add(member.memberAddress(), member.memberLength());
+                return true;
+            });
+            tree.flags(encoding(algebra));
+        });
     }
 }

@@ -1,6 +1,5 @@
 package io.varve.server.command;
 
-import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.varve.server.command.KeyLookup.Found;
@@ -13,8 +12,6 @@ import static io.varve.server.command.SetCommands.set;
 
 /** Commands that answer many members of a set, all, some, or random ones. Immutable: static handlers. */
 final class SetWalkCommands {
-    /** So many picks are noted on the heap at a time. */
-    private static final int MAX_TABLE = 1 << 13;
     private static final String NOT_POSITIVE = "ERR value is out of range, must be positive";
 
     private SetWalkCommands() {}
@@ -78,7 +75,7 @@ final class SetWalkCommands {
         }
 
         @Override
-        public boolean take(SetValue set) {
+        public boolean take(SetView set) {
             if (cursor.matches(call, set.memberAddress(), set.memberLength())) {
                 set.replyMember(call.reply());
                 count++;
@@ -116,11 +113,14 @@ final class SetWalkCommands {
             reply.array(0);
         } else if (count < 0) {
             reply.array(-count);
-            replyPicks(reply, set, -count);
+            RandomRanks.forEachPick(set, -count, () -> set.replyMember(reply));
         } else {
             long answered = Math.min(count, set.size());
             reply.array(answered);
-            replyDifferent(reply, set, answered);
+            RandomRanks.forEach(set.size(), answered, rank -> {
+                set.seek(rank);
+                set.replyMember(reply);
+            });
         }
     }
 
@@ -130,43 +130,6 @@ final class SetWalkCommands {
         } else {
             set.seek(ThreadLocalRandom.current().nextLong(set.size()));
             set.replyMember(reply);
-        }
-    }
-
-    private static void replyDifferent(ReplyWriter reply, SetValue set, long wanted) {
-        RandomPicks picks = new RandomPicks(ThreadLocalRandom.current().nextLong(), set.size(), wanted);
-        for (boolean more = set.first(); more && picks.areMissing(); more = set.next()) {
-            if (picks.takeNext()) {
-                set.replyMember(reply);
-            }
-        }
-    }
-
-    /** Any member each time: some picks at a time are found in one walk, in ascending order, and replied in their own. */
-    private static void replyPicks(ReplyWriter reply, SetValue set, long wanted) {
-        int size = (int) Math.min(Integer.MAX_VALUE, set.size());
-        ThreadLocalRandom random = ThreadLocalRandom.current();
-        for (long left = wanted; left > 0; left -= MAX_TABLE) {
-            int now = (int) Math.min(left, MAX_TABLE);
-            // The number of the member, and behind it the pick's place in the reply.
-            long[] picks = new long[now];
-            for (int i = 0; i < now; i++) {
-                picks[i] = (long) random.nextInt(size) << 32 | i;
-            }
-            Arrays.sort(picks);
-            long[] members = new long[now];
-            boolean found = set.first();
-            int number = 0;
-            for (long pick : picks) {
-                for (; found && number < pick >>> 32; number++) {
-                    found = set.next();
-                }
-                members[(int) pick] = set.here();
-            }
-            for (long member : members) {
-                set.show(member);
-                set.replyMember(reply);
-            }
         }
     }
 

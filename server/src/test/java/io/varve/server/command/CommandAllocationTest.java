@@ -46,7 +46,9 @@ class CommandAllocationTest {
             "ZCOUNT scored 100 800", "ZRANGE scored 500 520 WITHSCORES", "ZRANGEBYSCORE scored 300 400 LIMIT 5 10",
             "ZADD scored -1 n;ZPOPMIN scored", "HGET wide f500", "HSET wide f500 v", "HSET wide f500 v f600 w",
             "HSET wide n v;HDEL wide n", "HMGET wide f1 f999 none", "HINCRBY wide n 1", "HLEN wide", "HEXISTS wide f7",
-            "HSETNX wide f7 v", "HSTRLEN wide f7"})
+            "HSETNX wide f7 v", "HSTRLEN wide f7", "SADD many n;SREM many n", "SADD many n o;SREM many n o",
+            "SISMEMBER many m700", "SMISMEMBER many m1 none", "SADD many m1", "SCARD many",
+            "SMOVE many u m5;SMOVE u many m5"})
     void aWarmCommandAllocatesNothing(String commands) {
         try (CommandHarness server = new CommandHarness()) {
             server.run("MSET s value n 1");
@@ -61,6 +63,8 @@ class CommandAllocationTest {
                     "RPUSH large " + IntStream.range(0, 1000).mapToObj(i -> "e" + i).collect(Collectors.joining(" ")));
             server.run("ZADD scored "
                     + IntStream.range(0, 1000).mapToObj(i -> i + " m" + i).collect(Collectors.joining(" ")));
+            server.run("SADD many "
+                    + IntStream.range(0, 1000).mapToObj(i -> "m" + i).collect(Collectors.joining(" ")));
             server.run("HSET wide "
                     + IntStream.range(0, 1000).mapToObj(i -> "f" + i + " v").collect(Collectors.joining(" ")));
             long errors = server.errors();
