@@ -21,13 +21,13 @@ import io.varve.memory.offheap.Memory;
  *
  * <p>A collection without elements is to be deleted by who removed the last.
  */
-public abstract sealed class CollectionTree permits ListTree, SetTree, HashTree, SortedSetTree {
-    /** What an entry of a leaf may have beside the bytes of its element. */
-    private static final int ENTRY_BYTES = 64;
-
+public abstract sealed class CollectionTree permits ListTree, HashedTree, SortedSetTree {
     /** A packed value of more entries, or of more bytes, is to become a tree. */
     public static final int MOST_PACKED_ENTRIES = 128;
     public static final int MOST_PACKED_BYTES = 8 << 10;
+
+    /** What an entry of a leaf may have beside the bytes of its element. */
+    private static final int ENTRY_BYTES = 64;
 
     final CountedTree tree;
     final TreePath path = new TreePath();

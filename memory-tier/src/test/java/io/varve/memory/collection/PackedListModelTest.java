@@ -1,13 +1,9 @@
 package io.varve.memory.collection;
 
-import java.lang.foreign.Arena;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.varve.memory.offheap.LiveRanges;
-import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,37 +17,22 @@ class PackedListModelTest {
     /** On both sides of where the length of an element takes another byte. */
     private static final int[] SIZES = {0, 1, 126, 127, 128, 129, 16_382, 16_383, 16_384, 16_385, 2_097_151, 2_097_152};
 
-    private final Arena arena = Arena.ofConfined();
-    private final long room = arena.allocate(ROOM_BYTES).address();
-    private final long element = arena.allocate(ELEMENT_BYTES).address();
+    private final PackedRoom memory = new PackedRoom(ROOM_BYTES, ELEMENT_BYTES);
+    private final long room = memory.address();
+    private final long element = memory.argument();
     private final List<String> model = new ArrayList<>();
     private int length;
 
     @BeforeEach
-    void announce() {
-        LiveRanges.add(element, ELEMENT_BYTES);
-        LiveRanges.add(room, PackedList.EMPTY_BYTES);
+    void clear() {
+        memory.resize(PackedList.EMPTY_BYTES);
         PackedList.clear(room);
         length = PackedList.EMPTY_BYTES;
     }
 
     @AfterEach
-    void forget() {
-        LiveRanges.remove(element);
-        LiveRanges.remove(room);
-        arena.close();
-    }
-
-    /** Makes the live range exactly as long as the list may be, so that a byte too many is an error. */
-    private void makeRoom(long bytes) {
-        LiveRanges.remove(room);
-        LiveRanges.add(room, bytes);
-    }
-
-    private int write(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-        Memory.copy(bytes, 0, element, bytes.length);
-        return bytes.length;
+    void close() {
+        memory.close();
     }
 
     private int offset(int index) {
@@ -63,11 +44,11 @@ class PackedListModelTest {
         for (String text : texts) {
             bytes += (int) PackedList.entryBytes(text.length());
         }
-        makeRoom(length + bytes);
+        memory.resize(length + bytes);
         int at = offset(index);
         PackedList.open(room, length, at, bytes, texts.length);
         for (String text : texts) {
-            at = PackedList.write(room, at, element, write(text));
+            at = PackedList.write(room, at, element, memory.write(text));
         }
         length += bytes;
         model.addAll(index, List.of(texts));
@@ -75,26 +56,26 @@ class PackedListModelTest {
     }
 
     private void replace(int index, String text) {
-        int textLength = write(text);
+        int textLength = memory.write(text);
         int offset = offset(index);
         long more = PackedList.entryBytes(textLength)
                 - PackedList.entryBytes(PackedList.elementLength(room, offset));
-        makeRoom(length + Math.max(0, more));
+        memory.resize(length + Math.max(0, more));
         length = PackedList.replace(room, length, offset, element, textLength);
         model.set(index, text);
-        makeRoom(length);
+        memory.resize(length);
         check();
     }
 
     private void remove(int from, int to) {
         length = PackedList.remove(room, length, offset(from), offset(to), to - from);
         model.subList(from, to).clear();
-        makeRoom(length);
+        memory.resize(length);
         check();
     }
 
     private void removeEqual(String text, int spared, int most) {
-        int textLength = write(text);
+        int textLength = memory.write(text);
         assertThat(PackedList.countEqual(room, length, element, textLength))
                 .isEqualTo((int) model.stream().filter(text::equals).count());
         length = PackedList.removeEqual(room, length, element, textLength, spared, most);
@@ -106,13 +87,13 @@ class PackedListModelTest {
                 removed++;
             }
         }
-        makeRoom(length);
+        memory.resize(length);
         check();
     }
 
     private void rotate(boolean firstToLast) {
         int last = model.size() - 1;
-        makeRoom(length + PackedList.entryBytes(model.get(firstToLast ? 0 : last).length()));
+        memory.resize(length + PackedList.entryBytes(model.get(firstToLast ? 0 : last).length()));
         if (firstToLast) {
             PackedList.firstToLast(room, length);
             model.add(model.removeFirst());
@@ -120,7 +101,7 @@ class PackedListModelTest {
             PackedList.lastToFirst(room, length, offset(last));
             model.addFirst(model.removeLast());
         }
-        makeRoom(length);
+        memory.resize(length);
         check();
     }
 
@@ -130,8 +111,7 @@ class PackedListModelTest {
         for (String text : model) {
             assertThat(at).isLessThan(length);
             int elementLength = PackedList.elementLength(room, at);
-            assertThat(new String(Memory.toArray(PackedList.elementAddress(room, at), elementLength),
-                    StandardCharsets.ISO_8859_1)).isEqualTo(text);
+            assertThat(PackedRoom.read(PackedList.elementAddress(room, at), elementLength)).isEqualTo(text);
             at = PackedList.next(room, at);
         }
         assertThat(at).isEqualTo(length);

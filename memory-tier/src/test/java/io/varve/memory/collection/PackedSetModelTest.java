@@ -1,15 +1,11 @@
 package io.varve.memory.collection;
 
-import java.lang.foreign.Arena;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.varve.memory.offheap.LiveRanges;
-import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,57 +19,42 @@ class PackedSetModelTest {
     private static final int ROOM_BYTES = 8 << 20;
     private static final int ARGUMENT_BYTES = 3 << 20;
 
-    private final Arena arena = Arena.ofConfined();
-    private final long room = arena.allocate(ROOM_BYTES).address();
-    private final long argument = arena.allocate(ARGUMENT_BYTES).address();
+    private final PackedRoom memory = new PackedRoom(ROOM_BYTES, ARGUMENT_BYTES);
+    private final long room = memory.address();
+    private final long argument = memory.argument();
     private final Set<String> model = new LinkedHashSet<>();
     private int length;
 
     @BeforeEach
-    void announce() {
-        LiveRanges.add(argument, ARGUMENT_BYTES);
-        LiveRanges.add(room, PackedSet.EMPTY_BYTES);
+    void clear() {
+        memory.resize(PackedSet.EMPTY_BYTES);
         PackedSet.clear(room);
         length = PackedSet.EMPTY_BYTES;
     }
 
     @AfterEach
-    void forget() {
-        LiveRanges.remove(argument);
-        LiveRanges.remove(room);
-        arena.close();
-    }
-
-    /** Makes the live range exactly as long as the set may be, so that a byte too many is an error. */
-    private void makeRoom(long bytes) {
-        LiveRanges.remove(room);
-        LiveRanges.add(room, bytes);
-    }
-
-    private int write(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-        Memory.copy(bytes, 0, argument, bytes.length);
-        return bytes.length;
+    void close() {
+        memory.close();
     }
 
     private void add(String member) {
-        int bytes = write(member);
+        int bytes = memory.write(member);
         boolean missing = PackedSet.find(room, length, argument, bytes) == PackedSet.NONE;
         assertThat(missing).isEqualTo(model.add(member));
         if (missing) {
             long needed = length + PackedSet.memberBytes(bytes);
-            makeRoom(needed);
+            memory.resize(needed);
             length = PackedSet.append(room, length, argument, bytes);
             assertThat((long) length).isEqualTo(needed);
         }
     }
 
     private void remove(String member) {
-        long found = PackedSet.find(room, length, argument, write(member));
+        long found = PackedSet.find(room, length, argument, memory.write(member));
         assertThat(found != PackedSet.NONE).isEqualTo(model.remove(member));
         if (found != PackedSet.NONE) {
             length = PackedSet.remove(room, length, found);
-            makeRoom(length);
+            memory.resize(length);
         }
     }
 
@@ -89,13 +70,12 @@ class PackedSetModelTest {
             }
         }
         length = PackedSet.cut(room, to, kept.size());
-        makeRoom(length);
+        memory.resize(length);
         model.retainAll(kept);
     }
 
     private static String read(long member) {
-        return new String(Memory.toArray(PackedSet.address(member), PackedSet.length(member)),
-                StandardCharsets.ISO_8859_1);
+        return PackedRoom.read(PackedSet.address(member), PackedSet.length(member));
     }
 
     private void check() {
@@ -106,7 +86,7 @@ class PackedSetModelTest {
             found.add(read(member));
         }
         assertThat(found).isEqualTo(List.copyOf(model));
-        assertThat(PackedSet.find(room, length, argument, write("never there"))).isEqualTo(PackedSet.NONE);
+        assertThat(PackedSet.find(room, length, argument, memory.write("never there"))).isEqualTo(PackedSet.NONE);
     }
 
     @Test

@@ -1,7 +1,5 @@
 package io.varve.memory.collection;
 
-import java.lang.foreign.Arena;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -9,8 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-import io.varve.memory.offheap.LiveRanges;
-import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,50 +25,34 @@ class PackedSortedSetModelTest {
 
     private record Entry(double score, String member) {}
 
-    private final Arena arena = Arena.ofConfined();
-    private final long room = arena.allocate(ROOM_BYTES).address();
-    private final long argument = arena.allocate(ARGUMENT_BYTES).address();
+    private final PackedRoom memory = new PackedRoom(ROOM_BYTES, ARGUMENT_BYTES);
+    private final long room = memory.address();
+    private final long argument = memory.argument();
     private final Map<String, Double> model = new HashMap<>();
     private int length;
 
     @BeforeEach
-    void announce() {
-        LiveRanges.add(argument, ARGUMENT_BYTES);
-        LiveRanges.add(room, PackedSortedSet.EMPTY_BYTES);
+    void clear() {
+        memory.resize(PackedSortedSet.EMPTY_BYTES);
         PackedSortedSet.clear(room);
         length = PackedSortedSet.EMPTY_BYTES;
     }
 
     @AfterEach
-    void forget() {
-        LiveRanges.remove(argument);
-        LiveRanges.remove(room);
-        arena.close();
-    }
-
-    /** Makes the live range exactly as long as the set may be, so that a byte too many is an error. */
-    private void makeRoom(long bytes) {
-        LiveRanges.remove(room);
-        LiveRanges.add(room, bytes);
-    }
-
-    private int write(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-        Memory.copy(bytes, 0, argument, bytes.length);
-        return bytes.length;
+    void close() {
+        memory.close();
     }
 
     private static String member(long entry) {
-        return new String(Memory.toArray(PackedSortedSet.memberAddress(entry), PackedSortedSet.memberLength(entry)),
-                StandardCharsets.ISO_8859_1);
+        return PackedRoom.read(PackedSortedSet.memberAddress(entry), PackedSortedSet.memberLength(entry));
     }
 
     private void put(double score, String member) {
-        int memberLength = write(member);
+        int memberLength = memory.write(member);
         long entry = PackedSortedSet.find(room, length, argument, memberLength);
         if (entry == PackedSortedSet.NONE) {
             long longer = length + PackedSortedSet.entryBytes(memberLength);
-            makeRoom(longer);
+            memory.resize(longer);
             length = PackedSortedSet.insert(room, length, score, argument, memberLength);
             assertThat((long) length).isEqualTo(longer);
         } else {
@@ -82,11 +62,11 @@ class PackedSortedSetModelTest {
     }
 
     private void remove(String member) {
-        long entry = PackedSortedSet.find(room, length, argument, write(member));
+        long entry = PackedSortedSet.find(room, length, argument, memory.write(member));
         assertThat(entry != PackedSortedSet.NONE).isEqualTo(model.remove(member) != null);
         if (entry != PackedSortedSet.NONE) {
             length = PackedSortedSet.remove(room, length, entry);
-            makeRoom(length);
+            memory.resize(length);
         }
     }
 
@@ -124,9 +104,11 @@ class PackedSortedSetModelTest {
             long entry = PackedSortedSet.at(room, length, rank);
             assertThat(member(entry)).isEqualTo(expected.get(rank).member);
             assertThat(PackedSortedSet.rank(room, entry)).isEqualTo(rank);
-            assertThat(PackedSortedSet.find(room, length, argument, write(expected.get(rank).member))).isEqualTo(entry);
+            assertThat(PackedSortedSet.find(room, length, argument, memory.write(expected.get(rank).member)))
+                    .isEqualTo(entry);
         }
-        assertThat(PackedSortedSet.find(room, length, argument, write("never there"))).isEqualTo(PackedSortedSet.NONE);
+        assertThat(PackedSortedSet.find(room, length, argument, memory.write("never there")))
+                .isEqualTo(PackedSortedSet.NONE);
         double score = score(random);
         assertThat(PackedSortedSet.rankOfScore(room, length, score, false))
                 .isEqualTo((int) expected.stream().filter(each -> each.score < score).count());
@@ -179,12 +161,13 @@ class PackedSortedSetModelTest {
                 "\u0080", "\u00ff");
         for (boolean orEqual : new boolean[] {false, true}) {
             int more = orEqual ? 1 : 0;
-            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write(""), orEqual)).isEqualTo(more);
-            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("ab"), orEqual)).isEqualTo(3 + more);
-            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("abc"), orEqual)).isEqualTo(4);
-            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("\u00ff"), orEqual))
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, memory.write(""), orEqual)).isEqualTo(more);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, memory.write("ab"), orEqual))
+                    .isEqualTo(3 + more);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, memory.write("abc"), orEqual)).isEqualTo(4);
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, memory.write("\u00ff"), orEqual))
                     .isEqualTo(7 + more);
-            assertThat(PackedSortedSet.rankOfMember(room, length, argument, write("\u00ff\u00ff"), orEqual))
+            assertThat(PackedSortedSet.rankOfMember(room, length, argument, memory.write("\u00ff\u00ff"), orEqual))
                     .isEqualTo(8);
         }
     }
@@ -192,8 +175,8 @@ class PackedSortedSetModelTest {
     @Test
     void whatComesInOrderIsAppended() {
         for (int i = 0; i < 300; i++) {
-            int memberLength = write("member" + i);
-            makeRoom(length + PackedSortedSet.entryBytes(memberLength));
+            int memberLength = memory.write("member" + i);
+            memory.resize(length + PackedSortedSet.entryBytes(memberLength));
             length = PackedSortedSet.append(room, length, i, argument, memberLength);
             model.put("member" + i, (double) i);
         }
@@ -213,7 +196,7 @@ class PackedSortedSetModelTest {
                     int from = random.nextInt(before.size() + 1);
                     int to = random.nextInt(from, Math.min(before.size(), from + 6) + 1);
                     length = PackedSortedSet.removeRange(room, length, from, to);
-                    makeRoom(length);
+                    memory.resize(length);
                     before.subList(from, to).forEach(entry -> model.remove(entry.member));
                 }
                 default -> put(score(random), member(random));
