@@ -443,6 +443,15 @@ public final class Invocation implements Arguments {
         return batch.shareRun(firstArgument + argumentIndex);
     }
 
+    /** Bytes of the longest argument from a number on. */
+    int longestArgument(int from) {
+        int longest = 0;
+        for (int i = from; i < argumentCount; i++) {
+            longest = Math.max(longest, argumentLength(i));
+        }
+        return longest;
+    }
+
     /** Whether a large argument arrived in a run, for {@link #takeRun}. */
     public boolean hasRun(int argumentIndex) {
         return batch.hasRun(firstArgument + argumentIndex);

@@ -79,7 +79,7 @@ final class SetValue extends SetView {
         long before = size();
         argument = from;
         if (isTree()) {
-            tree.together(addArguments);
+            tree.together(command.argumentCount() - from, command.longestArgument(from), addArguments);
             if (size() > before) {
                 treeChanged();
             }
