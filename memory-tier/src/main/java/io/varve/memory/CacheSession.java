@@ -34,6 +34,9 @@ public interface CacheSession {
     /** Whether finding an item renews its access clock (CLIENT NO-TOUCH turns it off). */
     void touching(boolean touch);
 
+    /** Whether listeners are told of keys that {@link #find} misses, and of those that come by {@link #put}. */
+    void telling(boolean tell);
+
     // --- keys and locks
 
     /** Computes hash and shard. Needs no lock. */

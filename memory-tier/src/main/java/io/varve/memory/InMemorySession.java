@@ -42,6 +42,7 @@ final class InMemorySession implements CacheSession {
     private long touched;
     private long nowMillis;
     private boolean touching = true;
+    private boolean telling = true;
 
     InMemorySession(Shard[] shards, ShardRouter router, KeyHash keyHash, Databases databases, long nowMillis) {
         this.shards = shards;
@@ -64,6 +65,11 @@ final class InMemorySession implements CacheSession {
     @Override
     public void touching(boolean touch) {
         touching = touch;
+    }
+
+    @Override
+    public void telling(boolean tell) {
+        telling = tell;
     }
 
     @Override
@@ -157,7 +163,12 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean find(Key key, Item item) {
-        return shards[key.shard()].find(key, item, nowMillis, touching);
+        Shard shard = shards[key.shard()];
+        boolean found = shard.find(key, item, nowMillis, touching);
+        if (!found && telling) {
+            shard.tellMissed(key);
+        }
+        return found;
     }
 
     @Override
@@ -193,7 +204,8 @@ final class InMemorySession implements CacheSession {
     @Override
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis) {
-        shards[key.shard()].put(key, item, type, encoding, valueLength, capacity, expireAtMillis, nowMillis);
+        shards[key.shard()].put(key, item, type, encoding, valueLength, capacity, expireAtMillis, nowMillis,
+                telling);
     }
 
     @Override

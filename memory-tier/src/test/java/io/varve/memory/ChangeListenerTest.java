@@ -24,6 +24,18 @@ class ChangeListenerTest {
         }
 
         @Override
+        public void created(int database, long keyAddress, int keyLength) {
+            told.add("created " + database + " "
+                    + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void missed(int database, long keyAddress, int keyLength) {
+            told.add("missed " + database + " "
+                    + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));
+        }
+
+        @Override
         public void flushed(int database) {
             told.add("flushed " + database);
         }
@@ -49,7 +61,7 @@ class ChangeListenerTest {
             fixture.cache.subscribe(listener);
             fixture.set(1, CacheFixture.bytes("a"), CacheFixture.bytes("1"), Item.NEVER);
             fixture.set(1, CacheFixture.bytes("b"), CacheFixture.bytes("2"), Item.NEVER);
-            assertThat(take()).containsExactly("SET 1 a", "SET 1 b");
+            assertThat(take()).containsExactly("created 1 a", "SET 1 a", "created 1 b", "SET 1 b");
             fixture.cache.swap(1, 2);
             fixture.cache.swap(1, 1);
             assertThat(take()).containsExactly("swapped 1 2 false true");
@@ -59,6 +71,19 @@ class ChangeListenerTest {
             assertThat(take()).containsExactly("flushed 0", "flushed 1", "flushed 2");
             fixture.cache.renewEpochs(() -> {});
             assertThat(take()).containsExactly("flushed 0", "flushed 1", "flushed 2");
+        }
+    }
+
+    @Test
+    void whatComesAndWhatIsMissedIsTold() {
+        try (CacheFixture fixture = new CacheFixture(
+                Cache.open(CacheConfig.defaults(4 << 20).withShards(2).withSegmentSizeBytes(4096)))) {
+            fixture.cache.subscribe(listener);
+            fixture.get(0, CacheFixture.bytes("a"));
+            fixture.set(0, CacheFixture.bytes("a"), CacheFixture.bytes("1"), Item.NEVER);
+            fixture.set(0, CacheFixture.bytes("a"), CacheFixture.bytes("22"), Item.NEVER);
+            fixture.get(0, CacheFixture.bytes("a"));
+            assertThat(take()).containsExactly("missed 0 a", "created 0 a", "SET 0 a", "SET 0 a");
         }
     }
 

@@ -63,6 +63,7 @@ final class Maintenance implements AutoCloseable {
             try {
                 prepare();
                 idleNanos = cache.maintain(this::giveWay);
+                server.lookAfterTold();
             } catch (RuntimeException | Error failed) {
                 // Whatever it was, memory that the system refuses too: without this thread nothing would ever expire again.
                 report(failed, System.nanoTime());
@@ -117,6 +118,8 @@ final class Maintenance implements AutoCloseable {
      * again. So this thread sleeps a little, as soon as it has worked a little.
      */
     private void giveWay() {
+        // What has expired or was evicted under the lock, so that little is held back.
+        server.tell();
         if (System.nanoTime() - gaveWay >= WORK_NANOS) {
             LockSupport.parkNanos(this, REST_NANOS);
             gaveWay = System.nanoTime();

@@ -313,8 +313,9 @@ class AdminCommandsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '=', value = {
             "MEMORY=DOCTOR;MALLOC-STATS;PURGE;STATS;USAGE <key> [SAMPLES <count>]",
-            "CLIENT=GETNAME;ID;INFO;KILL <ip:port>;KILL <option> <value> [<option> <value> [...]];LIST [options ...];"
+            "CLIENT=CACHING (YES|NO);GETREDIR;GETNAME;ID;INFO;KILL <ip:port>;KILL <option> <value> [<option> <value> [...]];LIST [options ...];"
                     + "REPLY (ON|OFF|SKIP);SETNAME <name>;SETINFO <option> <value>;UNBLOCK <clientid> [TIMEOUT|ERROR];"
+                    + "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]];TRACKINGINFO;"
                     + "NO-EVICT (ON|OFF);NO-TOUCH (ON|OFF)",
             "COMMAND=(no subcommand);COUNT;LIST;INFO [<command-name> ...];DOCS [<command-name> ...];"
                     + "GETKEYS <full-command>;GETKEYSANDFLAGS <full-command>",

@@ -93,6 +93,14 @@ final class ArchitectureTest {
     }
 
     @Test
+    void whatHappensToKeysKnowsNoCommands() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "net")) {
+            forbid("events", other);
+            forbid("tracking", other);
+        }
+    }
+
+    @Test
     void commandsKnowNoChannels() {
         forbid("command", "net");
     }
@@ -147,8 +155,9 @@ final class ArchitectureTest {
     void everyRoomSaysWhatLivesInIt() {
         classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(ROOT, ROOT + ".admin",
                 ROOT + ".admin.http", ROOT + ".acl", ROOT + ".blocking", ROOT + ".command", ROOT + ".config",
-                ROOT + ".geo", ROOT + ".keys", ROOT + ".net", ROOT + ".pubsub", ROOT + ".resp", ROOT + ".system",
-                ROOT + ".tls").check(CLASSES);
+                ROOT + ".events", ROOT + ".geo", ROOT + ".keys", ROOT + ".net", ROOT + ".pubsub", ROOT + ".resp",
+                ROOT + ".system",
+                ROOT + ".tls", ROOT + ".tracking").check(CLASSES);
     }
 
     private static DescribedPredicate<com.tngtech.archunit.core.domain.JavaMethodCall> named(String owner,

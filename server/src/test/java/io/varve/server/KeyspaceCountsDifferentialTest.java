@@ -62,6 +62,8 @@ class KeyspaceCountsDifferentialTest {
             PFADD m x, PFADD s x, PFCOUNT b, PFCOUNT m, PFCOUNT b m, PFMERGE b m, PFMERGE m b, PFMERGE d s
             PFDEBUG ENCODING b""";
 
+    static final String ALL_COMMANDS = COMMANDS + "\n" + SETS_AND_BITS;
+
     private static ReferenceRedis reference;
     private static VarveServer varve;
 
@@ -82,7 +84,7 @@ class KeyspaceCountsDifferentialTest {
         List<String> expected = new ArrayList<>();
         List<String> actual = new ArrayList<>();
         try (RawClient theirs = new RawClient(reference.port()); RawClient ours = new RawClient(varve.port())) {
-            for (String command : (COMMANDS + "\n" + SETS_AND_BITS).split(",\\s*|\n\\s*")) {
+            for (String command : ALL_COMMANDS.split(",\\s*|\n\\s*")) {
                 String counted = counted(theirs, command);
                 if (!counted.contains("unknown command")) {
                     expected.add(counted);
@@ -96,6 +98,16 @@ class KeyspaceCountsDifferentialTest {
 
     /** A command, and how many hits and misses INFO tells of it. */
     private static String counted(RawClient client, String command) throws IOException {
+        prepare(client);
+        client.call("CONFIG", "RESETSTAT");
+        RawReply reply = client.call(command.split(" "));
+        String info = client.call("INFO", "stats").text();
+        return command + ": " + field(info, "keyspace_hits") + " hits, " + field(info, "keyspace_misses") + " misses"
+                + (reply.isError() ? ", " + reply.text() : "");
+    }
+
+    /** Fills the empty database with the keys that the commands name. */
+    static void prepare(RawClient client) throws IOException {
         client.call("FLUSHALL");
         client.call("MSET", "s", "12ab", "s2", "cd", "n", "5");
         client.call("HSET", "h", "f", "1", "c", "2");
@@ -105,11 +117,6 @@ class KeyspaceCountsDifferentialTest {
         client.call("ZADD", "z", "1", "a", "2", "b");
         client.call("ZADD", "z2", "1", "a");
         client.call("GEOADD", "g", "1", "1", "a", "2", "2", "b");
-        client.call("CONFIG", "RESETSTAT");
-        RawReply reply = client.call(command.split(" "));
-        String info = client.call("INFO", "stats").text();
-        return command + ": " + field(info, "keyspace_hits") + " hits, " + field(info, "keyspace_misses") + " misses"
-                + (reply.isError() ? ", " + reply.text() : "");
     }
 
     private static String field(String info, String name) {

@@ -14,6 +14,20 @@ public interface ChangeListener {
      */
     void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength);
 
+    /**
+     * A key has come that was not there: told before what is written under it is told. One that comes back from the tier below was there.
+     *
+     * @param keyAddress where the key's bytes are during the call
+     */
+    default void created(int database, long keyAddress, int keyLength) {}
+
+    /**
+     * A key that was to be read is not there. Told under its shard's lock, though nothing has changed.
+     *
+     * @param keyAddress where the key's bytes are during the call
+     */
+    default void missed(int database, long keyAddress, int keyLength) {}
+
     /** All keys of a logical database have gone. Told under the locks of all shards, once for all keys. */
     default void flushed(int database) {}
 

@@ -121,6 +121,11 @@ public final class Shard {
         return found;
     }
 
+    /** Tells that a key was looked for in vain. */
+    public void tellMissed(Key key) {
+        items.tellMissed(key);
+    }
+
     /** Finds an item and counts nothing. */
     public boolean findForWriting(Key key, Item item, long nowMillis, boolean touch) {
         long location = locate(key, nowMillis);
@@ -201,18 +206,19 @@ public final class Shard {
     /**
      * Makes an item under the key, in place or appended.
      *
+     * @param tells whether a key that was not there is told of as one that has come
      * @throws CacheFullException if there is no memory for it; the key is then as it was
      */
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
-            long expireAtMillis, long nowMillis) {
-        long location = place(key, type, encoding, valueLength, capacity, expireAtMillis, nowMillis);
+            long expireAtMillis, long nowMillis, boolean tells) {
+        long location = place(key, type, encoding, valueLength, capacity, expireAtMillis, nowMillis, tells);
         look(item, location, items.address(location));
     }
 
     /** {@link #put}, and the value's bytes. */
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
             long nowMillis) {
-        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
+        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis, true);
         Memory.copy(valueAddress, ItemLayout.valueAddress(items.address(location)), valueLength);
     }
 
@@ -227,15 +233,16 @@ public final class Shard {
         if (locate(key, nowMillis) != Index.NONE) {
             return false;
         }
-        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis);
+        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis, false);
         long address = items.address(location);
         ItemLayout.access(address, access);
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
         return true;
     }
 
+    /** @param tells whether a key that was not there is told of as one that has come */
     private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAtMillis,
-            long nowMillis) {
+            long nowMillis, boolean tells) {
         long location = locate(key, nowMillis);
         long address = location == Index.NONE ? 0 : items.address(location);
         long expireAt = expireAtMillis == KEEP
@@ -250,6 +257,9 @@ public final class Shard {
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
                 valueLength, capacity, expireAt, access, nowMillis);
         items.link(key, location, made, expireAt, nowMillis);
+        if (tells) {
+            items.tellIfCreated(key, location);
+        }
         return made;
     }
 
@@ -267,6 +277,7 @@ public final class Shard {
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
                 AccessBits.initial(context.evictionPolicy, nowMillis));
         items.link(key, location, made, expireAt, nowMillis);
+        items.tellIfCreated(key, location);
         look(item, made, items.address(made));
     }
 

@@ -69,8 +69,14 @@ public final class ShardCollections {
                 items.abandon(made);
             }
         }
-        items.link(key, shard.locate(key, nowMillis), made, expireAt, nowMillis);
+        link(key, made, expireAt, nowMillis);
         items.look(item, made, address);
+    }
+
+    private void link(Key key, long made, long expireAt, long nowMillis) {
+        long found = shard.locate(key, nowMillis);
+        items.link(key, found, made, expireAt, nowMillis);
+        items.tellIfCreated(key, found);
     }
 
     private long expireAt(Key key, long expireAtMillis, long nowMillis) {
@@ -117,7 +123,7 @@ public final class ShardCollections {
                 items.abandon(made);
             }
         }
-        items.link(key, shard.locate(key, nowMillis), made, expireAt, nowMillis);
+        link(key, made, expireAt, nowMillis);
         items.look(item, made, address);
     }
 
@@ -127,7 +133,7 @@ public final class ShardCollections {
         int count = TreeHeader.trees(source.valueLength());
         long made = begin(to, source.type(), count, expireAt, nowMillis);
         try {
-            items.link(to, shard.locate(to, nowMillis), made, expireAt, nowMillis);
+            link(to, made, expireAt, nowMillis);
         } catch (CacheFullException full) {
             throw CacheFullException.of(Math.max(full.bytes(), context.pool.segmentBytes()));
         }

@@ -104,6 +104,22 @@ final class ShardItems {
         }
     }
 
+    /** Tells that a key has come, if the index has not found it before. */
+    void tellIfCreated(Key key, long found) {
+        if (found == Index.NONE) {
+            for (ChangeListener listener : context.listeners) {
+                listener.created(key.database(), key.address(), key.length());
+            }
+        }
+    }
+
+    /** Tells that a key was looked for in vain. */
+    void tellMissed(Key key) {
+        for (ChangeListener listener : context.listeners) {
+            listener.missed(key.database(), key.address(), key.length());
+        }
+    }
+
     // --- the steps of a write
 
     boolean fitsInPlace(long location, long address, int valueLength, long expireAt) {

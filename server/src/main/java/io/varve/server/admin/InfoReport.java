@@ -129,7 +129,8 @@ public final class InfoReport {
                 .field("client_recent_max_input_buffer", totals.largestInputBytes())
                 .field("client_recent_max_output_buffer", totals.largestOutputBytes())
                 .field("blocked_clients", totals.waiting())
-                .field("tracking_clients", 0).field("clients_in_timeout_table", totals.limited())
+                .field("tracking_clients", source.trackingTotals().clients())
+                .field("clients_in_timeout_table", totals.limited())
                 .field("total_blocking_keys", totals.keys())
                 .field("total_blocking_keys_on_nokey", 0);
     }
@@ -187,6 +188,7 @@ public final class InfoReport {
     private void stats(InfoSection out, CacheStats stats) {
         long input = total(Total.INPUT_BYTES);
         long output = total(Total.OUTPUT_BYTES);
+        TrackingTotals tracking = source.trackingTotals();
         out.head("Stats").field("total_connections_received", source.connectionsReceived())
                 .field("total_commands_processed", total(Total.COMMANDS))
                 .field("instantaneous_ops_per_sec", rate.perSecond(0)).field("total_net_input_bytes", input)
@@ -209,8 +211,8 @@ public final class InfoReport {
                 .field("migrate_cached_sockets", 0).field("slave_expires_tracked_keys", 0)
                 .field("active_defrag_hits", 0).field("active_defrag_misses", 0).field("active_defrag_key_hits", 0)
                 .field("active_defrag_key_misses", 0).field("total_active_defrag_time", 0)
-                .field("current_active_defrag_time", 0).field("tracking_total_keys", 0)
-                .field("tracking_total_items", 0).field("tracking_total_prefixes", 0)
+                .field("current_active_defrag_time", 0).field("tracking_total_keys", tracking.keys())
+                .field("tracking_total_items", tracking.items()).field("tracking_total_prefixes", tracking.prefixes())
                 .field("unexpected_error_replies", 0).field("total_error_replies", source.errors().total())
                 .field("dump_payload_sanitizations", 0).field("total_reads_processed", total(Total.READS))
                 .field("total_writes_processed", total(Total.WRITES)).field("io_threaded_reads_processed", 0)

@@ -33,6 +33,9 @@ public interface InfoSource {
     /** Walks all clients. */
     ClientTotals clientTotals();
 
+    /** Who is told of keys they may have cached. */
+    TrackingTotals trackingTotals();
+
     /** Channels that somebody listens to. */
     int channelCount();
 

@@ -7,6 +7,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.BitmapCommands.bitmap;
 import static io.varve.server.command.CommandFlag.DENYOOM;
@@ -61,7 +62,9 @@ final class BitOperationCommand {
             }
         }
         if (length == 0) {
-            call.session().delete(call.keyAt(0));
+            if (call.session().delete(call.keyAt(0))) {
+                call.events().tell(KeyEvent.DEL, call.keyAt(0));
+            }
         } else {
             store(call, operation, operands, length);
         }
@@ -100,6 +103,7 @@ final class BitOperationCommand {
             session.expire(target, item, Item.NEVER);
         }
         session.changed(target, Change.SET);
+        call.events().tell(KeyEvent.SET, target);
     }
 
     private static void combine(Operation operation, Operands operands, int at, int bytes, long piece) {

@@ -8,6 +8,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.BitfieldOperation.Kind;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.BitmapCommands.bitmap;
 import static io.varve.server.command.CommandFlag.DENYOOM;
@@ -85,6 +86,7 @@ final class BitfieldCommands {
         }
         if (changed) {
             call.session().changed(call.keyAt(0), Change.SET);
+            call.events().tell(KeyEvent.SETBIT, call.keyAt(0));
         }
     }
 }

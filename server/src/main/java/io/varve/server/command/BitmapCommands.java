@@ -7,6 +7,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -114,6 +115,7 @@ public final class BitmapCommands {
         if (longer || old != bit) {
             BitString.put(item.valueAddress(), offset, (int) bit);
             call.session().changed(key, Change.SET);
+            call.events().tell(KeyEvent.SETBIT, key);
         }
         call.reply().integer(old);
     }

@@ -6,6 +6,7 @@ import io.varve.server.acl.Account;
 import io.varve.server.acl.User;
 import io.varve.server.blocking.Waiter;
 import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,7 @@ public final class Client {
     private ReplyMode replyMode = ReplyMode.ON;
     private final Watch watch;
     private final Subscriptions subscriptions;
+    private volatile @Nullable Tracker tracker;
     private @Nullable Transaction transaction;
     private volatile int queuedCommands = -1;
     private volatile long queuedBytes;
@@ -141,6 +143,7 @@ public final class Client {
 
     public void protocol(int value) {
         protocol = value;
+        subscriptions.takesPushes(value > 2);
     }
 
     /** Whether it has said who it is, or nobody has to. */
@@ -300,6 +303,17 @@ public final class Client {
     /** Whether it listens and speaks RESP2, in which messages are told from replies by nothing: few commands are allowed. */
     boolean isListeningOnly() {
         return isListening() && protocol == 2;
+    }
+
+    /** How it is told of keys that it has cached; null if it is not. */
+    @Nullable
+    Tracker tracker() {
+        return tracker;
+    }
+
+    void tracker(@Nullable Tracker value) {
+        tracker = value;
+        subscriptions.tracks(value != null);
     }
 
     /** Whether it is told of every command. */

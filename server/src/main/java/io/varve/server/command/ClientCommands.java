@@ -7,6 +7,7 @@ import java.util.function.Predicate;
 
 import io.varve.server.acl.Account;
 import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
@@ -23,7 +24,7 @@ final class ClientCommands {
     }
 
     void register(CommandTable.Builder table) {
-        table.add(CommandSpec.named("client").arity(-2).group("connection").since("2.4.0")
+        CommandSpec.Builder client = CommandSpec.named("client").arity(-2).group("connection").since("2.4.0")
                 .complexity("Depends on subcommand.").summary("Tells of connections, and changes them.")
                 .subcommand(plain("id", 2, "5.0.0", "The number of this connection.")
                         .handler(call -> call.reply().integer(call.client().id())))
@@ -49,10 +50,12 @@ final class ClientCommands {
                         .handler(Blocking::unblock))
                 .subcommand(plain("reply", 3, "3.2.0", "Says whether replies are wanted.").handler(this::reply))
                 .subcommand(HelpText.describe("connection", "5.0.0").categories("@connection")
-                        .handler(ClientCommands::help)));
+                        .handler(ClientCommands::help));
+        new TrackingCommands(server).addTo(client);
+        table.add(client);
     }
 
-    private static CommandSpec.Builder plain(String name, int arity, String since, String summary) {
+    static CommandSpec.Builder plain(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).group("connection").since(since).summary(summary)
                 .flags(NOSCRIPT, LOADING, STALE).categories("@connection");
     }
@@ -136,16 +139,22 @@ final class ClientCommands {
                 + " rbs=0 rbp=0 obl=0 oll=0 omem="
                 + outgoing + " tot-mem=" + (capacity + outgoing + client.queuedBytes()) + " events=r cmd="
                 + (running == null ? client.lastCommand() : running) + " user=" + client.account().text()
-                + " redir=-1 resp=" + client.protocol() + " lib-name="
+                + " redir=" + TrackingCommands.redirection(client) + " resp=" + client.protocol() + " lib-name="
                 + client.libraryName() + " lib-ver=" + client.libraryVersion();
     }
 
     private static String flags(Client client) {
         String flags = (client.isMonitor() ? "O" : "") + (client.isListening() ? "P" : "")
                 + (client.queuedCommands() >= 0 ? "x" : "")
-                + (client.waiting() ? "b" : "")
+                + (client.waiting() ? "b" : "") + trackingFlags(client.tracker())
                 + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
         return flags.isEmpty() ? "N" : flags;
+    }
+
+    private static String trackingFlags(@Nullable Tracker tracker) {
+        return tracker == null
+                ? ""
+                : "t" + (tracker.isRedirectionBroken() ? "R" : "") + (tracker.options().broadcasts() ? "B" : "");
     }
 
     private void setName(Invocation call) {
@@ -310,7 +319,10 @@ final class ClientCommands {
     }
 
     private static void help(Invocation call) {
-        HelpText.reply(call.reply(), "CLIENT", "GETNAME", "    Return the name of the current connection.", "ID",
+        HelpText.reply(call.reply(), "CLIENT", "CACHING (YES|NO)",
+                "    Enable/disable tracking of the keys for next command in OPTIN/OPTOUT modes.", "GETREDIR",
+                "    Return the client ID we are redirecting to when tracking is enabled.", "GETNAME",
+                "    Return the name of the current connection.", "ID",
                 "    Return the ID of the current connection.", "INFO",
                 "    Return information about the current client connection.", "KILL <ip:port>",
                 "    Kill connection made from <ip:port>.", "KILL <option> <value> [<option> <value> [...]]",
@@ -318,8 +330,13 @@ final class ClientCommands {
                 "LIST [options ...]", "    Return information about client connections. Options: TYPE, ID.",
                 "REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.", "SETNAME <name>",
                 "    Assign the name <name> to the current connection.", "SETINFO <option> <value>",
-                "    Set client meta attributes: LIB-NAME, LIB-VER.", "UNBLOCK <clientid> [TIMEOUT|ERROR]",
-                "    Unblock the specified blocked client.", "NO-EVICT (ON|OFF)",
+                "    Set client meta attributes: LIB-NAME, LIB-VER.",
+                "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+                "    Unblock the specified blocked client.",
+                "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
+                "         [OPTIN] [OPTOUT] [NOLOOP]", "    Control server assisted client side caching.",
+                "TRACKINGINFO",
+                "    Report tracking status for the current connection.", "NO-EVICT (ON|OFF)",
                 "    Protect current client connection from eviction.", "NO-TOUCH (ON|OFF)",
                 "    Will not touch LRU/LFU stats when this mode is on.");
     }

@@ -6,11 +6,17 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
+import io.varve.server.pubsub.Subscriptions;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** All connected clients. Many threads: a concurrent map and atomic counters. */
 public final class Clients {
+    private static final Logger LOG = LoggerFactory.getLogger(Clients.class);
+
     private final ConcurrentHashMap<Long, Client> byId = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
     private final AtomicInteger connected = new AtomicInteger();
@@ -64,6 +70,17 @@ public final class Clients {
         List<Client> clients = new ArrayList<>(byId.values());
         clients.sort(Comparator.comparingLong(Client::id));
         return clients;
+    }
+
+    /** Ends the connections of those who listen to something. Any thread. */
+    void killListeners(Predicate<Subscriptions> who) {
+        for (Client client : byId.values()) {
+            if (who.test(client.subscriptions())) {
+                LOG.warn("Connection {} is closed: there was no room for what it was to be told of keys",
+                        client.address());
+                client.kill();
+            }
+        }
     }
 
     public int count() {

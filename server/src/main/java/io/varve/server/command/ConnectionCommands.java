@@ -222,6 +222,7 @@ final class ConnectionCommands {
     private void reset(Invocation call) {
         Client client = call.client();
         client.endTransaction();
+        server.stopTracking(client);
         client.subscriptions().clear();
         client.database(0);
         client.protocol(2);

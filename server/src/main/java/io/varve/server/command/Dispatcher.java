@@ -9,8 +9,10 @@ import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.blocking.Waiter;
+import io.varve.server.events.KeyEvents;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +41,7 @@ public final class Dispatcher {
     private final ServerContext server;
     private final Cache cache;
     private final CacheSession session;
+    private final KeyEvents events;
     private final @Nullable Below below;
     private final Invocation call;
     private final ShardSet shards;
@@ -57,6 +60,10 @@ public final class Dispatcher {
     /** What the client is to wait for after the last run. */
     private @Nullable Suspension suspension;
     private boolean missingElsewhere;
+    /** How the client of this command is told of what it has cached; null if it is not. */
+    private @Nullable Tracker tracker;
+    /** Whether what happens to keys is told as messages. */
+    private boolean tellsEvents;
     /** Whether the next command is to run after that: it has not run, or without an effect. */
     private boolean again;
 
@@ -64,6 +71,7 @@ public final class Dispatcher {
         this.server = server;
         cache = server.cache();
         session = cache.newSession();
+        events = server.keyEvents();
         below = server.flash() == null ? null : new Below(server.flash(), session, server.argumentMemory());
         shards = new ShardSet(cache.shardCount());
         counters = server.newLoop(table.all().size());
@@ -91,6 +99,23 @@ public final class Dispatcher {
      *         ({@link #takeSuspension}), or so much was replied that it is to be written out first
      */
     public int run(Batch batch, int next, Client client, ReplyWriter reply) {
+        tellsEvents = events.isOn();
+        Tracker tracks = client.tracker();
+        if (tracks != null) {
+            server.tracking().running(tracks);
+        }
+        try {
+            return runAll(batch, next, client, reply);
+        } finally {
+            if (tracks != null || client.tracker() != null) {
+                server.tracking().running(null);
+            }
+            // Without a lock, and before the replies are sent.
+            server.tell();
+        }
+    }
+
+    private int runAll(Batch batch, int next, Client client, ReplyWriter reply) {
         counters.enter(server.counterEpoch());
         session.now(server.ticker().wallMillis());
         session.touching(!client.noTouch());
@@ -105,10 +130,14 @@ public final class Dispatcher {
         while (i < batch.commandCount() && !client.closing() && suspension == null
                 && reply.pendingBytes() < MAX_PENDING_BYTES) {
             CommandSpec spec = batch.spec(i);
-            if (!ordinary && client.isListening() && client.subscriptions().hasMail()) {
-                times.settle(batch, i, client, session.now());
-                writeMessages(client, reply);
-                times.skip();
+            tracker = null;
+            if (!ordinary && client.subscriptions().expectsMail()) {
+                tracker = client.tracker();
+                if (hasMail(client)) {
+                    times.settle(batch, i, client, session.now());
+                    writeMessages(client, reply);
+                    times.skip();
+                }
             }
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, ordinary, reply);
@@ -128,6 +157,9 @@ public final class Dispatcher {
                 batch.endFetches();
             }
             if (spec != null) {
+                if (tracker != null) {
+                    TrackingCommands.commandEnded(client, tracker, spec);
+                }
                 if (ran) {
                     times.ran(batch, i, failed, client, session.now());
                 } else if (queued) {
@@ -148,6 +180,12 @@ public final class Dispatcher {
             client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
         }
         return i;
+    }
+
+    /** Whether something was published, be it what its own commands have done, that is to be read before the next reply. */
+    private boolean hasMail(Client client) {
+        server.tell();
+        return client.subscriptions().hasMail();
     }
 
     /** What the client waits for since the last {@link #run}, once; null if it does not wait. */
@@ -198,7 +236,8 @@ public final class Dispatcher {
      */
     private boolean isOrdinary(Client client) {
         return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
-                && client.waiter() == null && !client.hasMessages() && !monitors.isAny();
+                && client.waiter() == null && !client.subscriptions().expectsMail() && !monitors.isAny()
+                && !tellsEvents;
     }
 
     /** @param ordinary {@link #isOrdinary} */
@@ -271,7 +310,7 @@ public final class Dispatcher {
             refuse(client, spec, reply, MonitorFeed.NOT_FOR_MONITORS);
         } else if (transaction != null && !spec.runsAtOnce()) {
             queue(batch, command, spec, client, transaction, reply);
-        } else if (publishes(spec, client) && isToWait(client)) {
+        } else if (waiter == null && publishes(spec, client) && isToWait(client)) {
             waitToPublish(client);
         } else {
             // Who has waited for a key: its command was told of when it began to.
@@ -324,9 +363,10 @@ public final class Dispatcher {
         return spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
     }
 
-    private static boolean publishes(CommandSpec spec, Client client) {
+    private boolean publishes(CommandSpec spec, Client client) {
         Transaction executed = executed(spec, client);
-        return spec.publishes() || executed != null && executed.publishes();
+        return spec.publishes() || tellsEvents && spec.isWrite()
+                || executed != null && (executed.publishes() || tellsEvents && executed.writes());
     }
 
     /** Whether those who listen are so far behind that a client waits with what it publishes: for a while. */
@@ -519,6 +559,9 @@ public final class Dispatcher {
             missingElsewhere = true;
         }
         handler.run(call);
+        if (tracker != null) {
+            TrackingCommands.remember(tracker, call.spec(), batch, first, keys);
+        }
     }
 
     private void runLockingMany(Batch batch, int first, int keys, Handler handler) {

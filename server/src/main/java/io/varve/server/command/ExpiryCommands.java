@@ -3,6 +3,7 @@ package io.varve.server.command;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.server.command.ExpiryTimes.Unit;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.FAST;
 import static io.varve.server.command.CommandFlag.READONLY;
@@ -68,8 +69,10 @@ final class ExpiryCommands {
         }
         if (at <= call.now()) {
             call.session().delete(key);
+            call.events().tell(KeyEvent.DEL, key);
         } else {
             call.session().expire(key, item, at);
+            call.events().tell(KeyEvent.EXPIRE, key);
         }
         call.reply().integer(1);
     }
@@ -133,6 +136,7 @@ final class ExpiryCommands {
         boolean persisted = call.session().findForWriting(key, item) && item.expires();
         if (persisted) {
             call.session().expire(key, item, Item.NEVER);
+            call.events().tell(KeyEvent.PERSIST, key);
         }
         call.reply().integer(persisted ? 1 : 0);
     }

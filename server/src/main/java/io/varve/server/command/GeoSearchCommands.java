@@ -1,6 +1,7 @@
 package io.varve.server.command;
 
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.geo.GeoArea;
 import io.varve.server.geo.GeoHash;
 import io.varve.server.geo.GeoSquares;
@@ -131,7 +132,10 @@ final class GeoSearchCommands {
             }
         }
         places.sort(call.cache(), MemberList.Order.SCORE);
-        call.sortedSets().result().store(call, call.key(request.storeArgument()), places);
+        KeyEvent event = call.spec().fullName().equals("geosearchstore")
+                ? KeyEvent.GEOSEARCHSTORE
+                : KeyEvent.GEORADIUSSTORE;
+        call.sortedSets().result().store(call, call.key(request.storeArgument()), places, event);
         call.reply().integer(places.count());
     }
 }

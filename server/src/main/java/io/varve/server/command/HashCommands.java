@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.nio.charset.StandardCharsets;
 
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -69,6 +70,7 @@ public final class HashCommands {
         } else {
             created = hash.putArguments(2);
         }
+        call.events().tell(KeyEvent.HSET, call.keyAt(0));
         if (answersOk) {
             call.reply().ok();
         } else {
@@ -90,6 +92,7 @@ public final class HashCommands {
         boolean there = hash.findArgument(2);
         if (!there) {
             putArguments(call, hash);
+            call.events().tell(KeyEvent.HSET, call.keyAt(0));
         }
         call.reply().integer(there ? 0 : 1);
     }
@@ -97,7 +100,11 @@ public final class HashCommands {
     private static void del(Invocation call) {
         HashValue hash = call.hash();
         if (hash.openForWriting(call.keyAt(0)) != Found.WRONG_TYPE) {
-            call.reply().integer(hash.removeArguments(2));
+            long removed = hash.removeArguments(2);
+            if (removed > 0) {
+                call.events().tellRemoval(KeyEvent.HDEL, call.keyAt(0), hash.size() == 0);
+            }
+            call.reply().integer(removed);
         }
     }
 
@@ -125,6 +132,7 @@ public final class HashCommands {
         }
         long text = call.formatLong(sum);
         hash.put(call.argumentAddress(2), call.argumentLength(2), text, call.formattedLength());
+        call.events().tell(KeyEvent.HINCRBY, call.keyAt(0));
         call.reply().integer(sum);
     }
 
@@ -157,6 +165,7 @@ public final class HashCommands {
         byte[] text = sum.text().getBytes(StandardCharsets.US_ASCII);
         long address = call.scratch(text);
         hash.put(call.argumentAddress(2), call.argumentLength(2), address, text.length);
+        call.events().tell(KeyEvent.HINCRBYFLOAT, call.keyAt(0));
         call.reply().bulk(address, text.length);
     }
 

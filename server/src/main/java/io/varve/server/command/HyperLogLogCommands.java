@@ -8,6 +8,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.DENYOOM;
@@ -110,6 +111,7 @@ public final class HyperLogLogCommands {
         if (changed) {
             HyperLogLog.outdate(hll);
             call.session().changed(key, Change.SET);
+            call.events().tell(KeyEvent.PFADD, key);
         }
         call.reply().integer(changed ? 1 : 0);
     }
@@ -138,6 +140,7 @@ public final class HyperLogLogCommands {
         if (changed) {
             store(call, key, item, present, copy, length);
             call.session().changed(key, Change.SET);
+            call.events().tell(KeyEvent.PFADD, key);
         } else {
             makeRaw(call, key, item);
         }
@@ -247,6 +250,7 @@ public final class HyperLogLogCommands {
         length = raiseAll(copy, length, joined, dense, call.server().config().hllSparseMaxBytes());
         store(call, target, item, present, copy, length);
         call.session().changed(target, Change.SET);
+        call.events().tell(KeyEvent.PFADD, target);
         call.reply().ok();
     }
 

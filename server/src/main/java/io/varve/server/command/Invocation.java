@@ -15,6 +15,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
 import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.events.KeyEvents;
 import io.varve.server.resp.DoubleReader;
 import io.varve.server.resp.Numbers;
 import io.varve.server.resp.ReplyWriter;
@@ -33,6 +34,7 @@ public final class Invocation implements Arguments {
     private final Cache cache;
     private final CacheSession session;
     private final ServerContext server;
+    private final KeyEvents events;
     private final @Nullable Below below;
     private final Key spareKey = new Key();
     private final Item item = new Item();
@@ -76,6 +78,7 @@ public final class Invocation implements Arguments {
         this.cache = cache;
         this.session = session;
         this.server = server;
+        events = server.keyEvents();
         this.below = below;
         allShards = new ShardSet(cache.shardCount());
         for (int i = 0; i < cache.shardCount(); i++) {
@@ -107,6 +110,11 @@ public final class Invocation implements Arguments {
     /** What the server holds beside the cache. */
     public ServerContext server() {
         return server;
+    }
+
+    /** Tells what happens to keys. */
+    KeyEvents events() {
+        return events;
     }
 
     public CacheSession session() {

@@ -5,6 +5,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.Numbers;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
@@ -67,6 +68,7 @@ public final class KeyCommands {
         int deleted = 0;
         for (int i = 0; i < call.keyCount(); i++) {
             if (call.session().delete(call.keyAt(i))) {
+                call.events().tell(KeyEvent.DEL, call.keyAt(i));
                 deleted++;
             }
         }
@@ -130,11 +132,14 @@ public final class KeyCommands {
             call.reply().integer(0);
             return;
         }
-        if (!replace && call.session().findForWriting(target, call.otherItem())) {
+        boolean present = call.session().findForWriting(target, call.otherItem());
+        if (present && !replace) {
             call.reply().integer(0);
             return;
         }
         write(call, source, target);
+        tellIfReplaced(call, present, target);
+        call.events().tell(KeyEvent.COPY_TO, target);
         call.reply().integer(1);
     }
 
@@ -155,6 +160,8 @@ public final class KeyCommands {
             return;
         }
         transfer(call, source, target);
+        call.events().tell(KeyEvent.MOVE_FROM, call.keyAt(0));
+        call.events().tell(KeyEvent.MOVE_TO, target);
         call.reply().integer(1);
     }
 
@@ -168,15 +175,28 @@ public final class KeyCommands {
         boolean renamed = true;
         if (sameName(call)) {
             renamed = !keepTarget;
-        } else if (keepTarget && session.findForWriting(call.keyAt(1), call.otherItem())) {
-            renamed = false;
         } else {
-            transfer(call, source, call.keyAt(1));
+            Key target = call.keyAt(1);
+            boolean present = session.findForWriting(target, call.otherItem());
+            renamed = !present || !keepTarget;
+            if (renamed) {
+                transfer(call, source, target);
+                tellIfReplaced(call, present, target);
+                call.events().tell(KeyEvent.RENAME_FROM, call.keyAt(0));
+                call.events().tell(KeyEvent.RENAME_TO, target);
+            }
         }
         if (keepTarget) {
             call.reply().integer(renamed ? 1 : 0);
         } else {
             call.reply().ok();
+        }
+    }
+
+    /** As in Redis, what takes the place of another item is told as one that has come. */
+    private static void tellIfReplaced(Invocation call, boolean present, Key target) {
+        if (present) {
+            call.events().tell(KeyEvent.NEW, target);
         }
     }
 

@@ -40,7 +40,17 @@ final class KeyLookup {
         return Found.PRESENT;
     }
 
-    /** For a command that only asks about the key (EXISTS, TYPE, TTL, OBJECT): counts, but leaves the access clock. */
+    /** As {@link #findUntouched}, but nobody is told that it is not there (OBJECT). */
+    static boolean findUntold(Invocation call, Key key, Item item) {
+        call.session().telling(false);
+        try {
+            return findUntouched(call, key, item);
+        } finally {
+            call.session().telling(true);
+        }
+    }
+
+    /** For a command that only asks about the key (EXISTS, TYPE, TTL): counts, but leaves the access clock. */
     static boolean findUntouched(Invocation call, Key key, Item item) {
         CacheSession session = call.session();
         session.touching(false);

@@ -1,6 +1,8 @@
 package io.varve.server.command;
 
+import io.varve.memory.item.Key;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -68,6 +70,7 @@ final class ListCommands {
             return;
         }
         list.pushArguments(first, 2);
+        call.events().tell(first ? KeyEvent.LPUSH : KeyEvent.RPUSH, call.keyAt(0));
         call.reply().integer(list.length());
     }
 
@@ -106,6 +109,14 @@ final class ListCommands {
             call.reply().array(popped);
         }
         takeEnd(list, first, popped);
+        tellPop(call, call.keyAt(0), first, popped, list);
+    }
+
+    /** Elements have been taken off an end of a list. */
+    static void tellPop(Invocation call, Key key, boolean first, long popped, ListValue left) {
+        if (popped > 0) {
+            call.events().tellRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, key, left.length() == 0);
+        }
     }
 
     /** Replies elements from the beginning on, or from the end on, and then removes them: what has no reply is not lost. */
@@ -146,6 +157,7 @@ final class ListCommands {
         }
         list.seek(index);
         list.replace(call.argumentAddress(3), call.argumentLength(3));
+        call.events().tell(KeyEvent.LSET, call.keyAt(0));
         call.reply().ok();
     }
 
@@ -168,6 +180,7 @@ final class ListCommands {
         do {
             if (list.isAt(call.argumentAddress(3), call.argumentLength(3))) {
                 list.insert(before, call.argumentAddress(4), call.argumentLength(4));
+                call.events().tell(KeyEvent.LINSERT, call.keyAt(0));
                 call.reply().integer(list.length());
                 return;
             }
@@ -182,8 +195,11 @@ final class ListCommands {
         ListValue list = call.list();
         Found found = list.findForWriting(call.keyAt(0));
         if (found == Found.PRESENT) {
-            call.reply().integer(
-                    list.removeEqual(call.argumentAddress(3), call.argumentLength(3), call.longValue()));
+            long removed = list.removeEqual(call.argumentAddress(3), call.argumentLength(3), call.longValue());
+            if (removed > 0) {
+                call.events().tellRemoval(KeyEvent.LREM, call.keyAt(0), list.length() == 0);
+            }
+            call.reply().integer(removed);
         } else if (found == Found.MISSING) {
             call.reply().integer(0);
         }
@@ -212,6 +228,7 @@ final class ListCommands {
             } else {
                 trim(list, from, to + 1);
             }
+            call.events().tellRemoval(KeyEvent.LTRIM, call.keyAt(0), list.length() == 0);
         }
         call.reply().ok();
     }

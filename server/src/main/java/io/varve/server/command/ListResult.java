@@ -8,6 +8,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.server.events.KeyEvent;
 
 /** The list that SORT puts under a key. Confined to its event loop; reused from command to command. */
 final class ListResult {
@@ -25,7 +26,9 @@ final class ListResult {
     void store(Invocation call, Key key, MemberList elements) {
         CacheSession session = call.session();
         if (elements.count() == 0) {
-            session.delete(key);
+            if (session.delete(key)) {
+                call.events().tell(KeyEvent.DEL, key);
+            }
             return;
         }
         long bytes = PackedList.EMPTY_BYTES;
@@ -43,6 +46,7 @@ final class ListResult {
             });
             session.changed(key, Change.SET);
         }
+        call.events().tell(KeyEvent.SORTSTORE, key);
     }
 
     /** The elements may lie under the key, so that they are put together elsewhere first. */

@@ -5,6 +5,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Blocking.Taken;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.CommandFlag.BLOCKING;
@@ -115,6 +116,7 @@ final class ListTakeCommands {
             } else {
                 source.rotate(first);
             }
+            tellMove(call, first, toFirst, false);
             return Taken.SOME;
         }
         ListValue target = call.otherList();
@@ -128,7 +130,13 @@ final class ListTakeCommands {
         source.prepare();
         target.push(toFirst, source.elementAddress(), source.elementLength());
         source.removeEnd(first, 1);
+        tellMove(call, first, toFirst, source.length() == 0);
         return left(source);
+    }
+
+    private static void tellMove(Invocation call, boolean first, boolean toFirst, boolean emptied) {
+        call.events().tell(toFirst ? KeyEvent.LPUSH : KeyEvent.RPUSH, call.keyAt(1));
+        call.events().tellRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, call.keyAt(0), emptied);
     }
 
     private static boolean isSame(Key a, Key b) {
@@ -149,6 +157,7 @@ final class ListTakeCommands {
                     again.reply().array(2);
                     again.reply().bulk(name.address(), name.length());
                     ListCommands.takeEnd(list, first, 1);
+                    ListCommands.tellPop(again, name, first, 1, list);
                     return left(list);
                 }, ReplyWriter::nilArray);
     }
@@ -224,6 +233,7 @@ final class ListTakeCommands {
         call.reply().bulk(name.address(), name.length());
         call.reply().array(count);
         ListCommands.takeEnd(list, first, count);
+        ListCommands.tellPop(call, name, first, count, list);
         return left(list);
     }
 }

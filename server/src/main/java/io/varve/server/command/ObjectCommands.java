@@ -81,7 +81,7 @@ final class ObjectCommands {
 
     /** Finds the key of argument 2 for OBJECT: counts, but leaves the access clock; replies nil if it is not there. */
     private static boolean look(Invocation call) {
-        if (KeyLookup.findUntouched(call, call.key(2), call.item())) {
+        if (KeyLookup.findUntold(call, call.key(2), call.item())) {
             return true;
         }
         call.reply().nil();

@@ -91,6 +91,8 @@ final class PubSubCommands {
             return;
         }
         call.mayHaveChanged(true);
+        // What has happened before is not for it.
+        call.events().publish();
         listen(call, scope);
         // ORDER: pairs with ListenedChannels.disconnectBeyond. Rules may have changed since they were asked.
         if (ListenedChannels.areNamedBeyond(call, scope)) {
@@ -133,6 +135,7 @@ final class PubSubCommands {
     /** What was published before the subscription ends comes before its confirmation, and nothing comes behind it. */
     private static void unsubscribe(Invocation call, Scope scope) {
         call.mayHaveChanged(true);
+        call.events().publish();
         if (call.argumentCount() == 1) {
             unsubscribeFromAll(call, scope);
             return;
@@ -186,8 +189,9 @@ final class PubSubCommands {
 
     private void publish(Invocation call, Scope scope) {
         call.mayHaveChanged(true);
+        call.events().publish();
         Name channel = argument(call, 1);
-        Content content = new Content(call.argumentAddress(2), call.argumentLength(2), call.shareRun(2));
+        Content content = Content.at(call.argumentAddress(2), call.argumentLength(2), call.shareRun(2));
         int delivered = channels.publish(scope, channel, content, pattern -> matches(call, pattern));
         if (delivered == Channels.REFUSED) {
             call.reply().error(Dispatcher.OUT_OF_MEMORY);

@@ -23,15 +23,20 @@ import io.varve.server.admin.LatencyMonitor;
 import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
+import io.varve.server.admin.TrackingTotals;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.blocking.Waiter;
 import io.varve.server.config.ConfigException;
+import io.varve.server.config.EventSelection;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.events.KeyEvents;
 import io.varve.server.pubsub.Channels;
 import io.varve.server.pubsub.Scope;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.system.TimeSlice;
+import io.varve.server.tracking.Tracker;
+import io.varve.server.tracking.Tracking;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +48,8 @@ public final class ServerContext implements InfoSource {
     private static final int MESSAGES_PART_OF_HEAP = 8;
     /** And what monitors are told, one part of so many. */
     private static final int LINES_PART_OF_HEAP = 16;
+    /** And the keys that clients may have cached, with what these are told of them. */
+    private static final int TRACKING_PART_OF_HEAP = 8;
 
     private final Cache cache;
     private final @Nullable FlashTier flash;
@@ -58,6 +65,8 @@ public final class ServerContext implements InfoSource {
     private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
     private final ArgumentMemory argumentMemory;
     private final Channels channels;
+    private final KeyEvents keyEvents;
+    private final Tracking tracking;
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
     private final long startedMillis;
@@ -92,9 +101,17 @@ public final class ServerContext implements InfoSource {
         this.flash = flash;
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
         argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash + ArgumentMemory.heapPartBytes(MESSAGES_PART_OF_HEAP)
-                + ArgumentMemory.heapPartBytes(LINES_PART_OF_HEAP));
+                + ArgumentMemory.heapPartBytes(LINES_PART_OF_HEAP)
+                + ArgumentMemory.heapPartBytes(TRACKING_PART_OF_HEAP));
         channels = new Channels(argumentMemory, ArgumentMemory.ofHeapPart(MESSAGES_PART_OF_HEAP),
                 ArgumentMemory.ofHeapPart(LINES_PART_OF_HEAP));
+        keyEvents = new KeyEvents(cache, channels, new ChannelMatcher()::matches, argumentMemory,
+                clients::killListeners);
+        keyEvents.select(EventSelection.parse(config.text("notify-keyspace-events")));
+        tracking = new Tracking(cache, ArgumentMemory.ofHeapPart(TRACKING_PART_OF_HEAP), id -> {
+            Client client = clients.find(id);
+            return client == null ? null : client.subscriptions();
+        }, config.number("tracking-table-max-keys"));
         twoTierScan = flash == null ? null : new TwoTierScan(cache, flash);
         this.config = config;
         access = AccessControl.open(new TableNames(commands), GlobPattern::matches, ServerConfig.defaults());
@@ -138,6 +155,38 @@ public final class ServerContext implements InfoSource {
     /** Who listens to what. */
     Channels channels() {
         return channels;
+    }
+
+    /** What happens to keys and is told. */
+    KeyEvents keyEvents() {
+        return keyEvents;
+    }
+
+    /** What clients have cached. */
+    Tracking tracking() {
+        return tracking;
+    }
+
+    /** Tells clients what has happened and is noted. Without locks, any thread. */
+    public void tell() {
+        keyEvents.publish();
+        tracking.tell();
+    }
+
+    /** What is to be done for those who are told, now and then. Without locks, one thread. */
+    public void lookAfterTold() {
+        keyEvents.publish();
+        tracking.maintain();
+    }
+
+    /** The client is told of what it has cached no more. On its event loop. */
+    void stopTracking(Client client) {
+        Tracker tracker = client.tracker();
+        if (tracker != null) {
+            client.tracker(null);
+            tracking.end(tracker);
+            argumentMemory.give(tracker.charged());
+        }
     }
 
     CrossProtocolGuard crossProtocolGuard() {
@@ -232,6 +281,8 @@ public final class ServerContext implements InfoSource {
             LogLevel.apply(changed.text("loglevel"));
         }
         config = changed;
+        keyEvents.select(EventSelection.parse(changed.text("notify-keyspace-events")));
+        tracking.maxKeys(changed.number("tracking-table-max-keys"));
     }
 
     synchronized void activeExpire(boolean active) {
@@ -301,6 +352,7 @@ public final class ServerContext implements InfoSource {
         clients.remove(client);
         stopWaiting(client, false);
         client.endTransaction();
+        stopTracking(client);
         client.subscriptions().end();
     }
 
@@ -376,6 +428,12 @@ public final class ServerContext implements InfoSource {
             largestOutput = Math.max(largestOutput, outgoing);
         }
         return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput);
+    }
+
+    @Override
+    public TrackingTotals trackingTotals() {
+        return new TrackingTotals(tracking.clientCount(), tracking.keyCount(), tracking.itemCount(),
+                tracking.prefixCount());
     }
 
     @Override

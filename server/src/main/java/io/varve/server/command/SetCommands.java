@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -44,14 +45,22 @@ public final class SetCommands {
     private static void add(Invocation call) {
         SetValue set = call.sets().first();
         if (set.openForWriting(call, call.keyAt(0)) != Found.WRONG_TYPE) {
-            call.reply().integer(set.addArguments(2));
+            long added = set.addArguments(2);
+            if (added > 0) {
+                call.events().tell(KeyEvent.SADD, call.keyAt(0));
+            }
+            call.reply().integer(added);
         }
     }
 
     private static void rem(Invocation call) {
         SetValue set = call.sets().first();
         if (set.openForWriting(call, call.keyAt(0)) != Found.WRONG_TYPE) {
-            call.reply().integer(set.removeArguments(2));
+            int removed = set.removeArguments(2);
+            if (removed > 0) {
+                call.events().tellRemoval(KeyEvent.SREM, call.keyAt(0), set.size() == 0);
+            }
+            call.reply().integer(removed);
         }
     }
 
@@ -101,11 +110,29 @@ public final class SetCommands {
                 if (moved && !isSameKey(call)) {
                     // All that may find no room comes first.
                     source.makeFit();
-                    target.add(member, length);
+                    boolean comes = target.size() == 0;
+                    boolean fresh = addUntold(call, target, member, length);
                     source.remove(member, length);
+                    call.events().tellRemoval(KeyEvent.SREM, call.keyAt(0), source.size() == 0);
+                    if (comes) {
+                        call.events().tell(KeyEvent.NEW, call.keyAt(1));
+                    }
+                    if (fresh) {
+                        call.events().tell(KeyEvent.SADD, call.keyAt(1));
+                    }
                 }
                 call.reply().integer(moved ? 1 : 0);
             }
+        }
+    }
+
+    /** Adds a member, and leaves it to the caller to tell that the set is new. */
+    private static boolean addUntold(Invocation call, SetValue target, long member, int length) {
+        call.session().telling(false);
+        try {
+            return target.add(member, length);
+        } finally {
+            call.session().telling(true);
         }
     }
 

@@ -11,6 +11,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.SetAlgebra.Operation;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,9 @@ final class SetResult {
             measure.clear();
             boolean isWhole = algebra.walk(command, operation, this::pack);
             if (isWhole && measure.count() == 0) {
-                session.delete(key);
+                if (session.delete(key)) {
+                    command.events().tell(KeyEvent.DEL, key);
+                }
                 return 0;
             }
             int encoding = isWhole ? encoding(algebra) : Encodings.SET_HASHTABLE;
@@ -58,6 +61,11 @@ final class SetResult {
                 makeTree(key, algebra, operation);
             }
             session.changed(key, Change.SET);
+            command.events().tell(switch (operation) {
+                case INTERSECTION -> KeyEvent.SINTERSTORE;
+                case UNION -> KeyEvent.SUNIONSTORE;
+                case DIFFERENCE -> KeyEvent.SDIFFSTORE;
+            }, key);
             return measure.count();
         } finally {
             memory.release();

@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.CommandFlag.FAST;
@@ -157,6 +158,7 @@ final class SetWalkCommands {
         }
         if (popped > 0) {
             set.pop(call.reply(), popped, ThreadLocalRandom.current().nextLong());
+            call.events().tellRemoval(KeyEvent.SPOP, call.keyAt(0), set.size() == 0);
         }
     }
 

@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import io.varve.server.command.KeyLookup.Found;
 import io.varve.server.command.SortedSetAddCommands.Scores;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.SortedSetAddCommands.CH;
 import static io.varve.server.command.SortedSetAddCommands.GT;
@@ -85,6 +86,7 @@ final class SortedSetAddition {
                 set.plan(memberLength);
             }
             set.change(writeOne, 1, memberLength);
+            command.events().tell(has(INCR) ? KeyEvent.ZINCR : KeyEvent.ZADD, command.keyAt(0));
         }
         if (!has(INCR)) {
             command.reply().integer(planned == Step.ADD || planned == Step.CHANGE && has(CH) ? 1 : 0);
@@ -121,6 +123,7 @@ final class SortedSetAddition {
         changed = 0;
         if (changes) {
             set.change(writeMany, (command.argumentCount() - first) / step, longest);
+            command.events().tell(KeyEvent.ZADD, command.keyAt(0));
         }
         command.reply().integer(has(CH) ? added + changed : added);
     }

@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import io.varve.server.command.SortedSetAlgebra.Aggregate;
 import io.varve.server.command.SortedSetAlgebra.Operation;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.READONLY;
@@ -82,7 +83,11 @@ final class SortedSetAlgebraCommands {
         }
         members.sort(call.cache(), MemberList.Order.SCORE);
         if (use == Use.STORE) {
-            call.sortedSets().result().store(call, call.keyAt(0), members);
+            call.sortedSets().result().store(call, call.keyAt(0), members, switch (options.operation) {
+                case UNION -> KeyEvent.ZUNIONSTORE;
+                case INTERSECTION -> KeyEvent.ZINTERSTORE;
+                case DIFFERENCE -> KeyEvent.ZDIFFSTORE;
+            });
             call.reply().integer(members.count());
             return;
         }

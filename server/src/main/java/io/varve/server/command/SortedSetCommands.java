@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import io.varve.server.command.KeyLookup.Found;
 import io.varve.server.command.SortedSetRange.Kind;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.FAST;
 import static io.varve.server.command.CommandFlag.READONLY;
@@ -89,6 +90,7 @@ public final class SortedSetCommands {
         }
         if (removed > 0) {
             set.finish();
+            call.events().tellRemoval(KeyEvent.ZREM, call.keyAt(0), set.size() == 0);
         }
         call.reply().integer(removed);
     }
@@ -108,6 +110,11 @@ public final class SortedSetCommands {
             set.prepare();
             set.removeRange(range.from(), range.to());
             set.finish();
+            call.events().tellRemoval(switch (kind) {
+                case RANK -> KeyEvent.ZREMRANGEBYRANK;
+                case SCORE -> KeyEvent.ZREMRANGEBYSCORE;
+                case MEMBER -> KeyEvent.ZREMRANGEBYLEX;
+            }, call.keyAt(0), set.size() == 0);
         }
         call.reply().integer(removed);
     }

@@ -4,6 +4,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.Blocking.Taken;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.CommandFlag.BLOCKING;
@@ -68,7 +69,7 @@ final class SortedSetPopCommands {
         long popped = Math.min(count, set.size());
         boolean nested = counted && call.reply().resp3();
         call.reply().array(nested ? popped : 2 * popped);
-        take(call.reply(), set, popped, greatest, nested);
+        take(call, call.keyAt(0), set, popped, greatest, nested);
     }
 
     private static void popLater(Invocation call, boolean greatest) {
@@ -85,7 +86,7 @@ final class SortedSetPopCommands {
         Key name = call.keyAt(key);
         call.reply().array(3);
         call.reply().bulk(name.address(), name.length());
-        take(call.reply(), set, 1, greatest, false);
+        take(call, name, set, 1, greatest, false);
         return left(set);
     }
 
@@ -162,15 +163,17 @@ final class SortedSetPopCommands {
         call.reply().array(2);
         call.reply().bulk(name.address(), name.length());
         call.reply().array(popped);
-        take(call.reply(), set, popped, greatest, true);
+        take(call, name, set, popped, greatest, true);
         return left(set);
     }
 
     /** Replies members and removes them. */
-    private static void take(ReplyWriter reply, SortedSetValue set, long count, boolean greatest, boolean nested) {
+    private static void take(Invocation call, Key key, SortedSetValue set, long count, boolean greatest,
+            boolean nested) {
         if (count == 0) {
             return;
         }
+        ReplyWriter reply = call.reply();
         long size = set.size();
         set.prepare();
         boolean more = set.seek(greatest ? size - 1 : 0);
@@ -189,5 +192,6 @@ final class SortedSetPopCommands {
             set.removeRange(0, count);
         }
         set.finish();
+        call.events().tellRemoval(greatest ? KeyEvent.ZPOPMAX : KeyEvent.ZPOPMIN, key, set.size() == 0);
     }
 }

@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import io.varve.server.command.KeyLookup.Found;
 import io.varve.server.command.SortedSetRange.Kind;
+import io.varve.server.events.KeyEvent;
 import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
@@ -65,7 +66,7 @@ final class SortedSetRangeCommands {
                 members.add(call.cache(), set.memberAddress(), set.memberLength(), 0, set.score());
                 more = set.next();
             }
-            call.sortedSets().result().store(call, call.keyAt(0), members);
+            call.sortedSets().result().store(call, call.keyAt(0), members, KeyEvent.ZRANGESTORE);
             call.reply().integer(members.count());
         } finally {
             members.release();

@@ -8,6 +8,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.server.events.KeyEvent;
 
 /**
  * The sorted set that ZUNIONSTORE and its relatives put under a key. Confined to its event loop; reused from command to
@@ -24,14 +25,20 @@ final class SortedSetResult {
      * Puts the members of a list, which are in the order of a sorted set, under the key, whatever it held; without members
      * the key is deleted.
      *
+     * @param event what is told of it
      * @throws CacheFullException if there is no room; the key is then as it was
      */
-    void store(Invocation call, Key key, MemberList members) {
-        CacheSession session = call.session();
-        if (members.count() == 0) {
-            session.delete(key);
-            return;
+    void store(Invocation call, Key key, MemberList members, KeyEvent event) {
+        if (members.count() > 0) {
+            store(call, key, members);
+            call.events().tell(event, key);
+        } else if (call.session().delete(key)) {
+            call.events().tell(KeyEvent.DEL, key);
         }
+    }
+
+    private void store(Invocation call, Key key, MemberList members) {
+        CacheSession session = call.session();
         long bytes = bytes(members);
         if (!call.server().config().staysPacked(members.count(), bytes)) {
             makeTree(call, key, members);

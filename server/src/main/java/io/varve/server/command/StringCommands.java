@@ -10,6 +10,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.command.ExpiryTimes.Unit;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -268,7 +269,11 @@ public final class StringCommands {
             if (!session.delete(key)) {
                 // It was there for no time at all, which whoever watches it is told.
                 session.changed(key, Change.DELETED);
+                call.events().tell(KeyEvent.NEW, key);
             }
+            call.events().tell(KeyEvent.SET, key);
+            call.events().tell(KeyEvent.EXPIRE, key);
+            call.events().tell(KeyEvent.EXPIRED, key);
             return;
         }
         ValueRun run = call.takeRun(argument, session.headRoom(key.length()));
@@ -277,6 +282,10 @@ public final class StringCommands {
                     call.argumentAddress(argument), call.argumentLength(argument), expireAtMillis);
         } else {
             session.putRun(key, call.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
+        }
+        call.events().tell(KeyEvent.SET, key);
+        if (expireAtMillis >= 0) {
+            call.events().tell(KeyEvent.EXPIRE, key);
         }
     }
 
@@ -323,11 +332,14 @@ public final class StringCommands {
         if ((options & TIMES) != 0) {
             if (expireAt <= call.now()) {
                 call.session().delete(key);
+                call.events().tell(KeyEvent.DEL, key);
             } else {
                 call.session().expire(key, item, expireAt);
+                call.events().tell(KeyEvent.EXPIRE, key);
             }
         } else if ((options & PERSIST) != 0 && item.expires()) {
             call.session().expire(key, item, Item.NEVER);
+            call.events().tell(KeyEvent.PERSIST, key);
         }
     }
 
@@ -339,6 +351,7 @@ public final class StringCommands {
             replyOrNil(call, item, found);
             if (found == Found.PRESENT) {
                 call.session().delete(key);
+                call.events().tell(KeyEvent.DEL, key);
             }
         }
     }

@@ -9,6 +9,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.KeyLookup.Found;
+import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.FAST;
@@ -78,6 +79,7 @@ final class StringEditCommands {
         if (found == Found.MISSING) {
             session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT, call.argumentAddress(2), added,
                     Item.NEVER);
+            call.events().tell(KeyEvent.APPEND, key);
             call.reply().integer(added);
             return;
         }
@@ -90,6 +92,7 @@ final class StringEditCommands {
         session.resize(key, item, Encodings.STRING_RAW, newLength, grownCapacity(call, newLength));
         Memory.copy(call.argumentAddress(2), item.valueAddress() + oldLength, added);
         session.changed(key, Change.SET);
+        call.events().tell(KeyEvent.APPEND, key);
         call.reply().integer(newLength);
     }
 
@@ -131,6 +134,7 @@ final class StringEditCommands {
         }
         Memory.copy(call.argumentAddress(3), item.valueAddress() + offset, written);
         session.changed(key, Change.SET);
+        call.events().tell(KeyEvent.SETRANGE, key);
         call.reply().integer(newLength);
     }
 
@@ -200,6 +204,7 @@ final class StringEditCommands {
         }
         long text = call.formatLong(sum);
         store(call, key, item, found, Encodings.STRING_BY_CONTENT, text, call.formattedLength());
+        call.events().tell(KeyEvent.INCRBY, key);
         call.reply().integer(sum);
     }
 
@@ -226,6 +231,7 @@ final class StringEditCommands {
         byte[] text = sum.text().getBytes(StandardCharsets.US_ASCII);
         long address = call.scratch(text);
         store(call, key, item, found, Encodings.STRING_TEXT, address, text.length);
+        call.events().tell(KeyEvent.INCRBYFLOAT, key);
         call.reply().bulk(address, text.length);
     }
 

@@ -13,6 +13,7 @@ import io.varve.memory.item.ValueRun;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -277,6 +278,10 @@ final class TransactionRunner {
             java.util.Objects.requireNonNull(spec.handler()).run(inner);
             if (inner.takeSuspension() != null) {
                 throw new IllegalStateException(spec.fullName() + " answers later, and is not told as such");
+            }
+            Tracker tracker = client.tracker();
+            if (tracker != null) {
+                TrackingCommands.remember(tracker, spec, batch, batch.firstKey(command), batch.keyCount(command));
             }
         } catch (CacheFullException full) {
             if (mayRunAgain) {

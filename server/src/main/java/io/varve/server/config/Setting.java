@@ -30,6 +30,8 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         AUTO_MEMORY,
         /** Pairs of seconds and changes. */
         SAVE,
+        /** Letters of what is told of keys. */
+        EVENTS,
         /** Class, hard limit, soft limit, seconds; several times. */
         BUFFER_LIMITS
     }
@@ -53,6 +55,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case AUTO_INTEGER -> value.equalsIgnoreCase("auto") ? "auto" : integer(value);
             case AUTO_MEMORY -> value.equalsIgnoreCase("auto") ? "auto" : memory(value);
             case SAVE -> save(value);
+            case EVENTS -> EventSelection.parse(value).toString();
             case BUFFER_LIMITS -> OutputBufferLimits.parse(value, defaultValue).toString();
         };
     }
@@ -68,6 +71,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case AUTO_INTEGER -> "auto or a number from " + minimum + " to " + maximum;
             case AUTO_MEMORY -> "auto or an amount of memory from " + minimum + " to " + maximum + " bytes";
             case SAVE -> "pairs of seconds and changes, or \"\"";
+            case EVENTS -> "letters out of Ag$lshzxeKEtmdn";
             case BUFFER_LIMITS -> "class hard-limit soft-limit soft-seconds";
         };
     }

@@ -142,7 +142,9 @@ public final class Settings {
     }
 
     private static void observation() {
+        add(new Setting("notify-keyspace-events", Kind.EVENTS, "", 0, 0, List.of(), CHANGEABLE, false, null));
         integer("slowlog-log-slower-than", "10000", -1, MAX, CHANGEABLE);
+        integer("tracking-table-max-keys", "1000000", 0, MAX, CHANGEABLE);
         integer("slowlog-max-len", "128", 0, MAX, CHANGEABLE);
         integer("latency-monitor-threshold", "0", 0, MAX, CHANGEABLE);
         bool("latency-tracking", "yes", CHANGEABLE);
@@ -172,8 +174,7 @@ public final class Settings {
         inertTexts("", "dbfilename", "dump.rdb", "appendfilename", "appendonly.aof", "appenddirname", "appendonlydir",
                 "unixsocket", "", "unixsocketperm", "0", "logfile", "", "pidfile", "", "syslog-ident", "redis",
                 "syslog-facility", "local0", "masterauth", "", "masteruser", "", "replicaof", "",
-                "notify-keyspace-events",
-                "", "proc-title-template", "{title} {listen-addr} {server-mode}", "locale-collate", "",
+                "proc-title-template", "{title} {listen-addr} {server-mode}", "locale-collate", "",
                 "tls-dh-params-file", "", "supervised", "no", "server_cpulist", "", "bio_cpulist", "",
                 "aof_rewrite_cpulist", "", "bgsave_cpulist", "", "replica-announce-ip", "", "bind-source-addr", "",
                 "cluster-config-file", "nodes.conf", "cluster-announce-ip", "", "cluster-announce-hostname", "",
@@ -193,7 +194,7 @@ public final class Settings {
         inertNumbers("lfu-log-factor", 10, "lfu-decay-time", 1, "active-expire-effort", 1,
                 "maxmemory-eviction-tenacity", 10, "maxmemory-clients", 0, "stream-node-max-bytes", 4096,
                 "stream-node-max-entries", 100,
-                "tracking-table-max-keys", 1_000_000, "auto-aof-rewrite-percentage", 100, "auto-aof-rewrite-min-size",
+                "auto-aof-rewrite-percentage", 100, "auto-aof-rewrite-min-size",
                 67_108_864, "repl-backlog-size", 1_048_576, "repl-backlog-ttl", 3600, "repl-timeout", 60,
                 "repl-ping-replica-period", 10, "repl-diskless-sync-delay", 5, "repl-diskless-sync-max-replicas", 0,
                 "replica-priority", 100, "min-replicas-to-write", 0, "min-replicas-max-lag", 10, "busy-reply-threshold",

@@ -115,6 +115,11 @@ public final class Channels {
         return delivered;
     }
 
+    /** Whether anybody listens to any channel, or to a pattern of channels. */
+    public boolean isAnyListenedTo() {
+        return !channels.isEmpty() || !patterns.isEmpty();
+    }
+
     /** Whether so much is not delivered yet that who publishes is to wait. */
     public boolean areBehind() {
         return backlog.isLong();

@@ -3,7 +3,7 @@ package io.varve.server.pubsub;
 import io.varve.server.resp.ReplyWriter;
 
 /** What lies in a client's inbox. Many threads: immutable, but for the count of deliveries that are outstanding. */
-interface Mail {
+public interface Mail {
     /** What it takes on the wire, about. */
     long wireBytes();
 

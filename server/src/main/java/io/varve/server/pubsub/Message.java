@@ -3,7 +3,6 @@ package io.varve.server.pubsub;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.varve.memory.item.ValueRun;
-import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +29,7 @@ final class Message {
     private Message(Name channel, Content content, long deliveries, Backlog backlog, long charged) {
         this.channel = channel;
         run = content.run();
-        bytes = run == null ? Memory.toArray(content.address(), content.length()) : null;
+        bytes = run == null ? content.toArray() : null;
         length = content.length();
         taken = new AtomicInteger(Math.toIntExact(deliveries));
         this.backlog = backlog;

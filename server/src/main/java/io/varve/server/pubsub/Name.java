@@ -39,8 +39,17 @@ public final class Name implements Comparable<Name> {
         return new Name(null, address, length, hash);
     }
 
+    /** One with these bytes, which are not to be changed. */
+    public static Name of(byte[] bytes) {
+        int hash = HASH_SEED;
+        for (byte b : bytes) {
+            hash = (hash ^ b & 0xFF) * HASH_FACTOR;
+        }
+        return new Name(bytes, 0, bytes.length, hash);
+    }
+
     /** The same name with bytes of its own. */
-    Name kept() {
+    public Name kept() {
         return bytes == null ? new Name(Memory.toArray(address, length), 0, length, hash) : this;
     }
 
@@ -52,6 +61,19 @@ public final class Name implements Comparable<Name> {
     /** The bytes of a name that is kept, which are not to be changed. */
     public byte[] bytes() {
         return Objects.requireNonNull(bytes, "a name that only points");
+    }
+
+    /** Whether another name begins with this one. */
+    public boolean isPrefixOf(Name other) {
+        if (length > other.length) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (at(i) != other.at(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private byte at(int index) {

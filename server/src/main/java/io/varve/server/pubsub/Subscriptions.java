@@ -35,6 +35,10 @@ public final class Subscriptions {
     private final Map<Scope, Map<Name, Recipients>> byScope = new EnumMap<>(Scope.class);
     private volatile Counts counts = Counts.NONE;
     private volatile boolean listening;
+    private volatile boolean tracking;
+    private volatile boolean expectsMail;
+    private volatile boolean takesPushes;
+    private volatile boolean ended;
     /** There once it has listened to anything: most clients never do. */
     private volatile @Nullable Subscriber subscriber;
     private volatile boolean monitoring;
@@ -68,11 +72,29 @@ public final class Subscriptions {
 
     private Subscriber subscriber() {
         Subscriber mine = subscriber;
+        return mine == null ? firstSubscriber() : mine;
+    }
+
+    /** Made by its event loop, or by whoever has the first mail for it. */
+    private synchronized Subscriber firstSubscriber() {
+        Subscriber mine = subscriber;
         if (mine == null) {
             mine = new Subscriber(mailCame);
+            if (ended) {
+                mine.inbox().close();
+            }
             subscriber = mine;
         }
         return mine;
+    }
+
+    /**
+     * Leaves mail for the client. Any thread.
+     *
+     * @return false if it has gone or is cut off: the mail is still the caller's
+     */
+    public boolean deliver(Mail mail) {
+        return subscriber().deliver(mail);
     }
 
     /** Nothing more is left for the client for the sake of this name, if it listens to it; what is there is still to be written. */
@@ -130,7 +152,11 @@ public final class Subscriptions {
     /** The client has left: nothing reaches it any more. */
     public void end() {
         clear();
-        Subscriber mine = subscriber;
+        Subscriber mine;
+        synchronized (this) {
+            ended = true;
+            mine = subscriber;
+        }
         if (mine != null) {
             mine.inbox().close();
         }
@@ -149,6 +175,27 @@ public final class Subscriptions {
         Counts now = new Counts(of(Scope.CHANNEL).size(), of(Scope.PATTERN).size(), of(Scope.SHARD_CHANNEL).size());
         counts = now;
         listening = !now.equals(Counts.NONE);
+        expectsMail = listening || tracking;
+    }
+
+    /** It is told of keys that it has cached, or not. */
+    public void tracks(boolean value) {
+        tracking = value;
+        expectsMail = listening || tracking;
+    }
+
+    /** Whether it speaks a protocol in which what is pushed is told from replies. */
+    public void takesPushes(boolean value) {
+        takesPushes = value;
+    }
+
+    public boolean takesPushes() {
+        return takesPushes;
+    }
+
+    /** Whether what was told before one of its commands runs is to be read before the reply. */
+    public boolean expectsMail() {
+        return expectsMail;
     }
 
     /** Whether it is one of these. Any thread may ask. */

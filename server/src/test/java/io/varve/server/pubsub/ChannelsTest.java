@@ -61,7 +61,7 @@ class ChannelsTest {
 
     /** A pattern here is what the channel begins with. */
     private int publish(Scope scope, String channel, String text) {
-        Content content = new Content(bytes(text).address(), text.length(), null);
+        Content content = Content.at(bytes(text).address(), text.length(), null);
         return channels.publish(scope, name(channel), content, pattern -> channel.startsWith(pattern.toString()));
     }
 
@@ -213,7 +213,7 @@ class ChannelsTest {
     void aLetterForOneWhoLeavesMeanwhileIsGivenBack() {
         Inbox inbox = new Inbox();
         Recipients to = new Recipients(Scope.CHANNEL, name("c").kept());
-        Content content = new Content(bytes("1").address(), 1, null);
+        Content content = Content.at(bytes("1").address(), 1, null);
         Message message = java.util.Objects.requireNonNull(Message.of(name("c"), null, content, 2, backlog));
         assertThat(inbox.put(new Letter(message, to))).isTrue();
         inbox.close();

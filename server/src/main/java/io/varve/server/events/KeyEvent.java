@@ -1,0 +1,40 @@
+package io.varve.server.events;
+
+import java.util.Locale;
+
+import io.varve.server.config.EventClass;
+
+/** What can happen to a key, by the name that Redis has for it. Immutable. */
+public enum KeyEvent {
+    DEL, EXPIRE, PERSIST, RENAME_FROM, RENAME_TO, MOVE_FROM, MOVE_TO, COPY_TO, RESTORE, SET, APPEND, INCRBY, INCRBYFLOAT, SETRANGE, SETBIT, PFADD, LPUSH, RPUSH, LPOP, RPOP, LINSERT, LSET, LREM, LTRIM, SORTSTORE, SADD, SREM, SPOP, SINTERSTORE, SUNIONSTORE, SDIFFSTORE, HSET, HDEL, HINCRBY, HINCRBYFLOAT, ZADD, ZINCR, ZREM, ZREMRANGEBYRANK, ZREMRANGEBYSCORE, ZREMRANGEBYLEX, ZPOPMIN, ZPOPMAX, ZUNIONSTORE, ZINTERSTORE, ZDIFFSTORE, ZRANGESTORE, GEORADIUSSTORE, GEOSEARCHSTORE, EXPIRED, EVICTED, NEW, KEYMISS;
+
+    private final String text = name().toLowerCase(Locale.ROOT);
+
+    private EventClass eventClass() {
+        return switch (this) {
+            case DEL, EXPIRE, PERSIST, RENAME_FROM, RENAME_TO, MOVE_FROM, MOVE_TO, COPY_TO, RESTORE ->
+                EventClass.GENERIC;
+            case SET, APPEND, INCRBY, INCRBYFLOAT, SETRANGE, SETBIT, PFADD -> EventClass.STRING;
+            case LPUSH, RPUSH, LPOP, RPOP, LINSERT, LSET, LREM, LTRIM, SORTSTORE -> EventClass.LIST;
+            case SADD, SREM, SPOP, SINTERSTORE, SUNIONSTORE, SDIFFSTORE -> EventClass.SET;
+            case HSET, HDEL, HINCRBY, HINCRBYFLOAT -> EventClass.HASH;
+            case ZADD, ZINCR, ZREM, ZREMRANGEBYRANK, ZREMRANGEBYSCORE, ZREMRANGEBYLEX, ZPOPMIN, ZPOPMAX, ZUNIONSTORE,
+                    ZINTERSTORE, ZDIFFSTORE, ZRANGESTORE, GEORADIUSSTORE, GEOSEARCHSTORE ->
+                EventClass.SORTED_SET;
+            case EXPIRED -> EventClass.EXPIRED;
+            case EVICTED -> EventClass.EVICTED;
+            case NEW -> EventClass.NEW;
+            case KEYMISS -> EventClass.MISS;
+        };
+    }
+
+    /** A bit that those of its class share. */
+    int bit() {
+        return eventClass().bit();
+    }
+
+    /** Its name as it is told. */
+    String text() {
+        return text;
+    }
+}

@@ -1,0 +1,129 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.TrackingArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.support.caching.CacheAccessor;
+import io.lettuce.core.support.caching.CacheFrontend;
+import io.lettuce.core.support.caching.ClientSideCaching;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisProtocol;
+import redis.clients.jedis.csc.DefaultCache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** The caches that client libraries keep, and Varve which tells them what has changed. Confined to the test's thread. */
+@Timeout(60)
+class TrackingClientsIT {
+    private static final int KEYS = 100;
+
+    private VarveServer server;
+    private RawClient writer;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "2").with("maxmemory",
+                "64mb"));
+        writer = new RawClient(server.port());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        writer.close();
+        server.close();
+    }
+
+    @Test
+    void lettuceKeepsWhatItReadsUntilItChanges() {
+        Map<String, String> cached = new ConcurrentHashMap<>();
+        try (RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+                StatefulRedisConnection<String, String> connection = client.connect();
+                CacheFrontend<String, String> cache = ClientSideCaching.enable(CacheAccessor.forMap(cached), connection,
+                        TrackingArgs.Builder.enabled().noloop())) {
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < KEYS; i++) {
+                    set("key" + i, "value" + round);
+                }
+                await().until(cached::isEmpty);
+                for (int i = 0; i < KEYS; i++) {
+                    assertThat(cache.get("key" + i)).isEqualTo("value" + round);
+                }
+                assertThat(cached).hasSize(KEYS);
+            }
+            set("key0", "another");
+            await().until(() -> !cached.containsKey("key0"));
+            assertThat(cached).hasSize(KEYS - 1);
+            assertThat(cache.get("key0")).isEqualTo("another");
+        }
+    }
+
+    /** Jedis asks for a Redis of 7.4, which has no other tracking than those before. */
+    private static final class Cache extends DefaultCache {
+        private Cache() {
+            super(KEYS * 2);
+        }
+
+        @Override
+        public boolean compatibilityMode() {
+            return true;
+        }
+    }
+
+    @Test
+    void jedisKeepsWhatItReadsUntilItChanges() {
+        Cache cache = new Cache();
+        try (var client = redis.clients.jedis.RedisClient.builder()
+                .hostAndPort(new HostAndPort("127.0.0.1", server.port()))
+                .clientConfig(DefaultJedisClientConfig.builder().protocol(RedisProtocol.RESP3).build()).cache(cache)
+                .build()) {
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < KEYS; i++) {
+                    set("key" + i, "value" + round);
+                }
+                for (int i = 0; i < KEYS; i++) {
+                    String key = "key" + i;
+                    String value = "value" + round;
+                    // What it is told is on its way when the writer has its answer.
+                    String read = client.get(key);
+                    while (!value.equals(read)) {
+                        Thread.onSpinWait();
+                        read = client.get(key);
+                    }
+                }
+                long misses = cache.getStats().getMissCount();
+                for (int i = 0; i < KEYS; i++) {
+                    assertThat(client.get("key" + i)).isEqualTo("value" + round);
+                }
+                assertThat(cache.getStats().getMissCount()).as("all are cached").isEqualTo(misses);
+                assertThat(cache.getSize()).isEqualTo(KEYS);
+            }
+            assertThat(call("FLUSHALL")).isEqualTo("OK");
+            await().until(() -> client.get("key1") == null);
+            assertThat(cache.getSize()).isLessThanOrEqualTo(1);
+        }
+    }
+
+    private void set(String key, String value) {
+        assertThat(call("SET", key, value)).isEqualTo("OK");
+    }
+
+    private String call(String... command) {
+        try {
+            return writer.call(command).text();
+        } catch (IOException failed) {
+            throw new java.io.UncheckedIOException(failed);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Client-side caching over sockets: what no other server tells, and what holds whoever writes. Several threads. */
+@Timeout(120)
+class TrackingTest {
+    private static final int KEYS = 40;
+    private static final int WRITERS = 3;
+    private static final int READERS = 2;
+    private static final int ROUNDS = 300;
+    private static final int PHASES = 10;
+    private static final int PIPELINE = 8;
+
+    private VarveServer server;
+    private RawClient reader;
+    private RawClient writer;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "4").with("maxmemory",
+                "16mb").with("maxmemory-policy", "allkeys-random"));
+        reader = tracking();
+        writer = new RawClient(server.port());
+    }
+
+    @AfterEach
+    void nothingStays() throws IOException {
+        reader.close();
+        await().until(() -> writer.infoLong("tracking_clients") == 0);
+        await().until(() -> writer.infoLong("tracking_total_keys") == 0);
+        assertThat(writer.infoLong("tracking_total_items")).isZero();
+        assertThat(writer.infoLong("tracking_total_prefixes")).isZero();
+        writer.close();
+        server.close();
+    }
+
+    private RawClient tracking(String... options) throws IOException {
+        RawClient client = new RawClient(server.port());
+        client.call("HELLO", "3");
+        List<String> command = new ArrayList<>(List.of("CLIENT", "TRACKING", "ON"));
+        command.addAll(List.of(options));
+        assertThat(client.call(command.toArray(String[]::new)).text()).isEqualTo("OK");
+        return client;
+    }
+
+    /** What has been told, in its order. */
+    private static List<String> told(RawClient client) throws IOException {
+        client.queue("PING");
+        client.flush();
+        List<String> told = new ArrayList<>();
+        for (RawReply next = client.read(); next.kind() == '>'; next = client.read()) {
+            told.add(keyOf(next));
+        }
+        return told;
+    }
+
+    private static String keyOf(RawReply push) {
+        assertThat(push.elements().getFirst().text()).isEqualTo("invalidate");
+        RawReply keys = push.elements().get(1);
+        return keys.elements().isEmpty() ? "everything" : keys.elements().getFirst().text();
+    }
+
+    @Test
+    void theTableHasALimit() throws IOException {
+        writer.call("CONFIG", "SET", "tracking-table-max-keys", "10");
+        List<String> told = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            reader.call("GET", "key" + i);
+            told.addAll(told(reader));
+        }
+        assertThat(writer.infoLong("tracking_total_keys")).isEqualTo(10);
+        assertThat(told).hasSize(90).doesNotHaveDuplicates();
+        writer.call("CONFIG", "SET", "tracking-table-max-keys", "3");
+        await().until(() -> writer.infoLong("tracking_total_keys") == 3);
+        assertThat(told(reader)).hasSize(7).doesNotContainAnyElementsOf(told);
+    }
+
+    @Test
+    void whatExpiresOrIsEvictedIsInvalid() throws IOException {
+        boolean seen = false;
+        while (!seen) {
+            writer.call("SET", "short", "life", "PX", "50");
+            told(reader);
+            seen = !reader.call("GET", "short").isNull();
+        }
+        assertThat(keyOf(reader.read())).isEqualTo("short");
+        for (int i = 0; i < 300; i++) {
+            writer.call("SET", "old" + i, "v");
+            reader.call("GET", "old" + i);
+        }
+        assertThat(told(reader)).isEmpty();
+        String value = "v".repeat(10_000);
+        List<String> told = List.of();
+        for (int i = 0; told.isEmpty(); i++) {
+            writer.call("SET", "key" + i, value);
+            told = told(reader);
+        }
+        assertThat(told).allMatch(key -> key.startsWith("old"));
+        for (String key : told) {
+            assertThat(writer.call("EXISTS", key).text()).isEqualTo("0");
+        }
+    }
+
+    @Test
+    void exchangedDatabasesInvalidateEverything() throws IOException {
+        reader.call("GET", "k");
+        writer.call("SWAPDB", "0", "1");
+        assertThat(told(reader)).containsExactly("everything");
+        assertThat(writer.infoLong("tracking_total_keys")).isZero();
+    }
+
+    @Test
+    void whoHasGoneIsForgotten() throws IOException {
+        try (RawClient second = tracking(); RawClient third = tracking("BCAST", "PREFIX", "a", "PREFIX", "b")) {
+            for (int i = 0; i < 100; i++) {
+                reader.call("GET", "key" + i);
+                second.call("GET", "key" + i % 50);
+            }
+            assertThat(writer.infoLong("tracking_clients")).isEqualTo(3);
+            assertThat(writer.infoLong("tracking_total_keys")).isEqualTo(100);
+            assertThat(writer.infoLong("tracking_total_items")).isEqualTo(150);
+            assertThat(writer.infoLong("tracking_total_prefixes")).isEqualTo(2);
+            assertThat(third.call("CLIENT", "LIST").text()).contains("flags=t ").contains("flags=tB ");
+        }
+        await().until(() -> writer.infoLong("tracking_total_items") == 100);
+        assertThat(writer.infoLong("tracking_total_prefixes")).isZero();
+        reader.call("CLIENT", "TRACKING", "OFF");
+        await().until(() -> writer.infoLong("tracking_total_keys") == 0);
+    }
+
+    /** What a client has cached, when everything has been told, is what there is; whoever has written what and when. */
+    @Test
+    void nothingThatIsCachedIsOld() throws Exception {
+        int checked = 0;
+        List<RawClient> readers = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(WRITERS + READERS)) {
+            for (int i = 0; i < READERS; i++) {
+                readers.add(tracking());
+            }
+            for (int phase = 0; phase < PHASES; phase++) {
+                checked += phase(phase, threads, readers);
+            }
+        } finally {
+            for (RawClient client : readers) {
+                client.close();
+            }
+        }
+        assertThat(checked).as("values that were cached").isPositive();
+    }
+
+    private int phase(long phase, ExecutorService threads, List<RawClient> readers) throws Exception {
+        AtomicInteger writing = new AtomicInteger(WRITERS);
+        List<Callable<Map<String, String>>> work = new ArrayList<>();
+        for (int i = 0; i < WRITERS; i++) {
+            long seed = phase * WRITERS + i;
+            work.add(() -> {
+                try {
+                    return write(seed);
+                } finally {
+                    writing.decrementAndGet();
+                }
+            });
+        }
+        for (RawClient client : readers) {
+            work.add(() -> read(client, writing));
+        }
+        List<Future<Map<String, String>>> caches = threads.invokeAll(work);
+        int checked = 0;
+        for (int i = 0; i < WRITERS; i++) {
+            assertThat(caches.get(i).get()).isEmpty();
+        }
+        for (int i = 0; i < READERS; i++) {
+            Map<String, String> cache = caches.get(WRITERS + i).get();
+            take(readers.get(i), cache, List.of("PING"));
+            checked += cache.size();
+            for (Map.Entry<String, String> cached : cache.entrySet()) {
+                assertThat(valueOf(writer.call("GET", cached.getKey()))).as(cached.getKey())
+                        .isEqualTo(cached.getValue());
+            }
+        }
+        return checked;
+    }
+
+    private static String valueOf(RawReply reply) {
+        return reply.isNull() ? "nothing" : reply.text();
+    }
+
+    private Map<String, String> write(long seed) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        try (RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < ROUNDS; i++) {
+                String key = "key" + random.nextInt(KEYS);
+                switch (random.nextInt(12)) {
+                    case 0 -> client.call("DEL", key);
+                    case 1 -> client.call("MSET", key, "m" + i, "key" + random.nextInt(KEYS), "m" + i);
+                    case 2 -> {
+                        client.call("MULTI");
+                        client.call("SET", key, "t" + i);
+                        client.call("DEL", "key" + random.nextInt(KEYS));
+                        client.call("EXEC");
+                    }
+                    case 3 -> client.call(i % 100 == 0 ? "FLUSHALL" : "PING");
+                    default -> client.call("SET", key, seed + "." + i);
+                }
+            }
+        }
+        return Map.of();
+    }
+
+    private static Map<String, String> read(RawClient client, AtomicInteger writing) throws IOException {
+        SplittableRandom random = new SplittableRandom();
+        Map<String, String> cache = new HashMap<>();
+        while (writing.get() > 0) {
+            List<String> asked = new ArrayList<>();
+            for (int j = 0; j < PIPELINE; j++) {
+                asked.add("key" + random.nextInt(KEYS));
+            }
+            take(client, cache, asked);
+        }
+        return cache;
+    }
+
+    /** Asks for keys in one piece, and takes in whatever comes, in its order. */
+    private static void take(RawClient client, Map<String, String> cache, List<String> asked) throws IOException {
+        for (String key : asked) {
+            if (key.equals("PING")) {
+                client.queue(key);
+            } else {
+                client.queue("GET", key);
+            }
+        }
+        client.flush();
+        for (int answered = 0; answered < asked.size();) {
+            RawReply next = client.read();
+            if (next.kind() != '>') {
+                String key = asked.get(answered++);
+                if (!key.equals("PING")) {
+                    cache.put(key, valueOf(next));
+                }
+            } else if (keyOf(next).equals("everything")) {
+                cache.clear();
+            } else {
+                cache.remove(keyOf(next));
+            }
+        }
+    }
+}
