@@ -79,6 +79,15 @@ public interface CacheSession {
     /** The logarithmic access counter (0 to 255), or -1 if the policy keeps a clock. */
     int frequency(Item item);
 
+    /**
+     * Says when a found item was used last, or how often, as the policy keeps it: a time where it keeps a clock, a counter where it keeps
+     * a frequency.
+     *
+     * @param idleSeconds since the last access; negative: not said
+     * @param frequency   the logarithmic access counter, 0 to 255; negative: not said
+     */
+    void access(Item item, long idleSeconds, int frequency);
+
     /** Bytes that the item takes in memory: its own, its nodes if it is a tree, its index slot, its expiry bookkeeping. */
     long memoryUsage(Item item);
 

@@ -192,6 +192,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void access(Item item, long idleSeconds, int frequency) {
+        shardOf(item).access(item, idleSeconds, frequency, nowMillis);
+    }
+
+    @Override
     public long memoryUsage(Item item) {
         return shardOf(item).memoryUsage(item);
     }

@@ -68,6 +68,14 @@ final class ArchitectureTest {
     }
 
     @Test
+    void payloadsKnowNumbersAndNothingElse() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "config", "keys", "net", "pubsub",
+                "system")) {
+            forbid("rdb", other);
+        }
+    }
+
+    @Test
     void whatIsMeasuredKnowsNeitherCommandsNorProtocol() {
         for (String other : List.of("command", "resp", "net", "pubsub")) {
             forbid("admin", other);
@@ -155,7 +163,8 @@ final class ArchitectureTest {
     void everyRoomSaysWhatLivesInIt() {
         classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(ROOT, ROOT + ".admin",
                 ROOT + ".admin.http", ROOT + ".acl", ROOT + ".blocking", ROOT + ".command", ROOT + ".config",
-                ROOT + ".events", ROOT + ".geo", ROOT + ".keys", ROOT + ".net", ROOT + ".pubsub", ROOT + ".resp",
+                ROOT + ".events", ROOT + ".geo", ROOT + ".keys", ROOT + ".net", ROOT + ".pubsub", ROOT + ".rdb",
+                ROOT + ".resp",
                 ROOT + ".system",
                 ROOT + ".tls", ROOT + ".tracking").check(CLASSES);
     }

@@ -6,6 +6,8 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.SplittableRandom;
 
+import io.varve.server.rdb.Payloads;
+
 import static io.varve.server.ScriptStep.Comparison.ANY_ORDER;
 import static io.varve.server.ScriptStep.Comparison.EXACT;
 import static io.varve.server.ScriptStep.Comparison.HASH_ORDER;
@@ -44,6 +46,26 @@ final class RandomCommands {
     private static final String[] PATTERNS = {"*", "k*", "?ey*", "[a-k]*", "[^a]*", "", "**", "a\\*\\[b\\]",
             "key:[0-9]", "h*h*",
             "[", "f?", "f*f*f", "[b-a]", "a*[b]"};
+    private static final String[] PAYLOADS = {Payloads.payload(0, Payloads.texts("value")),
+            Payloads.payload(0, "\u00c0\u0007"),
+            Payloads.payload(1, Payloads.length(3) + Payloads.texts("a", "b", "7")),
+            Payloads.payload(10, Payloads.ziplist("a", "12", "-1000", "x".repeat(300))),
+            Payloads.payload(18, Payloads.length(1) + "\u0002" + Payloads.listpack("a", "b", "a")),
+            Payloads.payload(11, Payloads.integers(2, -5, 7, 300)),
+            Payloads.payload(2, Payloads.length(3) + Payloads.texts("1", "2", "3")),
+            Payloads.payload(2, Payloads.length(2) + Payloads.texts("a", "b")),
+            Payloads.payload(2, Payloads.length(2) + Payloads.texts("a", "a")),
+            Payloads.payload(3, Payloads.length(2) + Payloads.texts("a", "1.5", "b", "2")),
+            Payloads.payload(12, Payloads.ziplist("a", "1", "b", "2.5")),
+            Payloads.payload(17, Payloads.listpack("m", "7")),
+            Payloads.payload(4, Payloads.length(2) + Payloads.texts("f1", "v", "f2", "12")),
+            Payloads.payload(4, Payloads.length(1) + Payloads.texts("f1", "v".repeat(100))),
+            Payloads.payload(13, Payloads.ziplist("f1", "v", "f2", "12")),
+            Payloads.payload(9, Payloads.zipmap("f1", "v")),
+            Payloads.payload(16, Payloads.listpack("f1", "v", "f3", "")), Payloads.payload(2, "\0"),
+            Payloads.payload(7, "module"),
+            Payloads.payload(99, "type"), Payloads.withFooter("\0" + Payloads.texts("v"), 1),
+            Payloads.withFooter("\0" + Payloads.texts("v"), 99)};
     private static final String[] TYPES = {"string", "hash", "HASH", "String", "list", "set", "zset", "foo", ""};
 
     private final SplittableRandom random;
@@ -434,10 +456,37 @@ final class RandomCommands {
             case 18 -> add(RANDOM_KEY, "RANDOMKEY");
             case 19, 20 -> scan();
             default -> {
-                if (knows7) {
+                if (knows7 && oneIn(3)) {
+                    restore();
+                } else if (knows7) {
                     add(EXACT, "OBJECT", "ENCODING", key());
                 }
             }
+        }
+    }
+
+    /** Payloads that are good, or not, with options that are good, or not. */
+    private void restore() {
+        String key = key();
+        boolean absolute = oneIn(3);
+        List<String> words = new ArrayList<>(List.of("RESTORE", key, oneIn(2) ? "0" : absolute ? time(1) : span(1)));
+        String payload = one(PAYLOADS);
+        words.add(oneIn(10) ? payload.substring(random.nextInt(payload.length())) : payload);
+        if (absolute) {
+            words.add("ABSTTL");
+        }
+        for (int i = random.nextInt(3); i > 0; i--) {
+            switch (random.nextInt(5)) {
+                case 0 -> words.addAll(List.of("IDLETIME", one("0", "5", "1000", "-1", "abc")));
+                case 1 -> words.addAll(List.of("FREQ", one("0", "5", "255", "256", "-1", "abc")));
+                default -> words.add(one("REPLACE", "REPLACE", "replace"));
+            }
+        }
+        add(words.toArray(String[]::new));
+        // As behind SET.
+        script.add(ScriptStep.exact("EXISTS", key));
+        if (oneIn(6)) {
+            add("DUMP", one("none", "missing"));
         }
     }
 

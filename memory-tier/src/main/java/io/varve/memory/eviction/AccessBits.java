@@ -67,6 +67,16 @@ public final class AccessBits {
         return Math.max(0, (bits & COUNTER_MASK) - minutes);
     }
 
+    /** The bits of an item that was used last so long ago; longer than the clock tells is as long as it tells. */
+    public static int idle(long idleSeconds, long nowMillis) {
+        return clock(nowMillis) - (int) Math.min(idleSeconds, CLOCK_MASK) & CLOCK_MASK;
+    }
+
+    /** The bits of an item with a counter of 0 to 255. */
+    public static int counted(int frequency, long nowMillis) {
+        return minute(nowMillis) << COUNTER_BITS | frequency;
+    }
+
     private static int clock(long nowMillis) {
         return (int) (nowMillis / MILLIS_PER_SECOND) & CLOCK_MASK;
     }

@@ -184,6 +184,16 @@ public final class Shard {
                 : -1;
     }
 
+    /** {@link AccessBits#idle} or {@link AccessBits#counted}, as the policy keeps it; what is negative is not said. */
+    public void access(Item item, long idleSeconds, int frequency, long nowMillis) {
+        boolean counts = context.evictionPolicy.countsFrequency();
+        if (counts && frequency >= 0) {
+            ItemLayout.access(item.address(), AccessBits.counted(frequency, nowMillis));
+        } else if (!counts && idleSeconds >= 0) {
+            ItemLayout.access(item.address(), AccessBits.idle(idleSeconds, nowMillis));
+        }
+    }
+
     /**
      * Bytes of the item itself, of its nodes if it is a large collection, of its slot in the index and of its expiry entry: the same
      * in a full cache as alone.

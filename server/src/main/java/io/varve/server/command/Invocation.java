@@ -54,6 +54,8 @@ public final class Invocation implements Arguments {
     private boolean mayHaveChanged;
     private boolean changesNothing;
     private final Sorting sorting = new Sorting();
+    private final Dumping dumping = new Dumping();
+    private final Restoring restoring = new Restoring();
     private final ShardSet allShards;
     private Batch batch;
     private int command;
@@ -416,6 +418,16 @@ public final class Invocation implements Arguments {
     /** A hash for the command to look at, reused from command to command. */
     HashValue hash() {
         return hash;
+    }
+
+    /** What DUMP works with. */
+    Dumping dumping() {
+        return dumping;
+    }
+
+    /** What RESTORE works with. */
+    Restoring restoring() {
+        return restoring;
     }
 
     /** The values of a command that works on several. */

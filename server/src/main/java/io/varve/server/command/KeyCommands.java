@@ -56,6 +56,7 @@ public final class KeyCommands {
                 .handler(call -> rename(call, true)));
         ExpiryCommands.addTo(table);
         SortCommands.addTo(table);
+        DumpCommands.addTo(table);
         ScanCommands.addTo(table);
     }
 
@@ -194,7 +195,7 @@ public final class KeyCommands {
     }
 
     /** As in Redis, what takes the place of another item is told as one that has come. */
-    private static void tellIfReplaced(Invocation call, boolean present, Key target) {
+    static void tellIfReplaced(Invocation call, boolean present, Key target) {
         if (present) {
             call.events().tell(KeyEvent.NEW, target);
         }

@@ -10,7 +10,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.events.KeyEvent;
 
-/** The list that SORT puts under a key. Confined to its event loop; reused from command to command. */
+/** The list that SORT or RESTORE puts under a key. Confined to its event loop; reused from command to command. */
 final class ListResult {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
 
@@ -21,36 +21,44 @@ final class ListResult {
     /**
      * Puts what is noted under the key, in its order and whatever the key held; if there is nothing the key is deleted.
      *
+     * @param event what is told of it
      * @throws CacheFullException if there is no room; the key is then as it was
      */
-    void store(Invocation call, Key key, MemberList elements) {
-        CacheSession session = call.session();
-        if (elements.count() == 0) {
-            if (session.delete(key)) {
-                call.events().tell(KeyEvent.DEL, key);
-            }
-            return;
+    void store(Invocation call, Key key, MemberList elements, KeyEvent event) {
+        if (elements.count() > 0) {
+            store(call, key, elements, Item.NEVER);
+            call.events().tell(event, key);
+        } else if (call.session().delete(key)) {
+            call.events().tell(KeyEvent.DEL, key);
         }
+    }
+
+    /**
+     * Puts it under a key that may expire, and tells nobody; there is one element at least.
+     *
+     * @param expireAtMillis as in {@link CacheSession#put}
+     */
+    void store(Invocation call, Key key, MemberList elements, long expireAtMillis) {
+        CacheSession session = call.session();
         long bytes = PackedList.EMPTY_BYTES;
         for (int i = 0; i < elements.count(); i++) {
             bytes += PackedList.entryBytes(elements.length(i));
         }
         if (call.server().config().staysPacked(elements.count(), bytes)) {
-            storePacked(call, key, elements, bytes);
+            storePacked(call, key, elements, bytes, expireAtMillis);
         } else {
             // What is under the key stays where it is until the tree is complete.
-            session.makeTree(key, item, tree, Item.NEVER, () -> {
+            session.makeTree(key, item, tree, expireAtMillis, () -> {
                 for (int i = 0; i < elements.count(); i++) {
                     tree.addLast(elements.address(i), elements.length(i));
                 }
             });
             session.changed(key, Change.SET);
         }
-        call.events().tell(KeyEvent.SORTSTORE, key);
     }
 
     /** The elements may lie under the key, so that they are put together elsewhere first. */
-    private void storePacked(Invocation call, Key key, MemberList elements, long bytes) {
+    private void storePacked(Invocation call, Key key, MemberList elements, long bytes, long expireAtMillis) {
         if (bytes > MAX_BYTES) {
             throw CacheFullException.INSTANCE;
         }
@@ -63,7 +71,7 @@ final class ListResult {
             for (int i = 0; i < elements.count(); i++) {
                 at = PackedList.write(list, at, elements.address(i), elements.length(i));
             }
-            call.session().set(key, ItemType.LIST, Encodings.LIST_PACKED, list, at, Item.NEVER);
+            call.session().set(key, ItemType.LIST, Encodings.LIST_PACKED, list, at, expireAtMillis);
         } finally {
             memory.release();
         }

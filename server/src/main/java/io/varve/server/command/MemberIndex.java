@@ -97,6 +97,11 @@ final class MemberIndex {
         return Memory.getInt(memory.address() + (long) slot * Integer.BYTES);
     }
 
+    /** What is charged to maxmemory. */
+    long heldBytes() {
+        return memory.heldBytes();
+    }
+
     /** Forgets all members and gives the memory back. */
     void release() {
         slots = 0;

@@ -165,6 +165,11 @@ final class MemberList {
         return longest;
     }
 
+    /** What is charged to maxmemory. */
+    long heldBytes() {
+        return entries.heldBytes() + order.heldBytes() + copies.heldBytes();
+    }
+
     void clear() {
         count = 0;
         sorted = 0;

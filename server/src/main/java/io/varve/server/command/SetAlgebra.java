@@ -65,6 +65,19 @@ final class SetAlgebra {
         }
     }
 
+    /** The same for a sink that takes all, and knows what it has: of a union, members come as often as there are sets that have them. */
+    void walkForAll(Invocation command, Operation operation, MemberSink sink) {
+        if (operation != Operation.UNION) {
+            walk(command, operation, sink);
+            return;
+        }
+        call = command;
+        removesFromFirst = false;
+        for (int i = 0; i < operands.count(); i++) {
+            walked(i).forEach(sink);
+        }
+    }
+
     /** Whether the last result was made, as Redis makes it, by adding all members of the first set and removing those of the others. */
     boolean removesFromFirst() {
         return removesFromFirst;

@@ -132,9 +132,10 @@ final class SetResult {
         memory.release();
         call().session().makeTree(key, item, tree, Item.NEVER, () -> {
             measure.clear();
-            algebra.walk(call(), operation, member -> {
-                measure.add(member);
-                tree.add(member.memberAddress(), member.memberLength());
+            algebra.walkForAll(call(), operation, member -> {
+                if (tree.add(member.memberAddress(), member.memberLength())) {
+                    measure.add(member);
+                }
                 return true;
             });
             tree.flags(encoding(algebra));

@@ -37,9 +37,12 @@ final class SortCommands {
         Sorting sorting = call.sorting();
         try {
             sorting.run(call, request);
-        } catch (CacheFullException | NoBufferException full) {
+        } catch (CacheFullException full) {
             call.dropOtherKeys();
-            throw full;
+            throw sorting.inAll(full);
+        } catch (NoBufferException none) {
+            call.dropOtherKeys();
+            throw none;
         } finally {
             sorting.release();
         }

@@ -1,7 +1,5 @@
 package io.varve.server.command;
 
-import io.varve.memory.collection.HashTree;
-import io.varve.memory.collection.PackedHash;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
@@ -15,7 +13,6 @@ final class SortLookup {
     private final WorkMemory name = new WorkMemory();
     private final Key key = new Key();
     private final Item item = new Item();
-    private final HashTree hash = new HashTree();
     private long address;
     private int length;
 
@@ -90,21 +87,13 @@ final class SortLookup {
     }
 
     private boolean findField(Invocation call, long field, int fieldLength) {
-        if (item.isTree()) {
-            call.session().open(key, item, hash);
-            boolean found = hash.find(field, fieldLength);
-            if (found) {
-                address = hash.valueAddress();
-                length = hash.valueLength();
-            }
-            return found;
-        }
-        long entry = PackedHash.find(item.valueAddress(), item.valueLength(), field, fieldLength);
-        if (entry == PackedHash.NONE) {
+        HashValue hash = call.hash();
+        hash.openAgain(key);
+        if (!hash.find(field, fieldLength)) {
             return false;
         }
-        address = PackedHash.valueAddress(entry);
-        length = PackedHash.valueLength(entry);
+        address = hash.valueAddress();
+        length = hash.valueLength();
         return true;
     }
 

@@ -30,24 +30,30 @@ final class SortedSetResult {
      */
     void store(Invocation call, Key key, MemberList members, KeyEvent event) {
         if (members.count() > 0) {
-            store(call, key, members);
+            store(call, key, members, Item.NEVER);
             call.events().tell(event, key);
         } else if (call.session().delete(key)) {
             call.events().tell(KeyEvent.DEL, key);
         }
     }
 
-    private void store(Invocation call, Key key, MemberList members) {
+    /**
+     * Puts them under a key that may expire, and tells nobody; there is one at least.
+     *
+     * @param expireAtMillis as in {@link CacheSession#put}
+     */
+    void store(Invocation call, Key key, MemberList members, long expireAtMillis) {
         CacheSession session = call.session();
         long bytes = bytes(members);
         if (!call.server().config().staysPacked(members.count(), bytes)) {
-            makeTree(call, key, members);
+            makeTree(call, key, members, expireAtMillis);
             return;
         }
         // The members may lie under the key, so that they are put together elsewhere first.
         try {
             int length = write(call, members, bytes);
-            session.set(key, ItemType.SORTED_SET, encoding(call, members), memory.address(), length, Item.NEVER);
+            session.set(key, ItemType.SORTED_SET, encoding(call, members), memory.address(), length,
+                    expireAtMillis);
         } finally {
             memory.release();
         }
@@ -69,9 +75,9 @@ final class SortedSetResult {
     }
 
     /** What is under the key stays where it is until the tree is complete. */
-    private void makeTree(Invocation call, Key key, MemberList members) {
+    private void makeTree(Invocation call, Key key, MemberList members, long expireAtMillis) {
         int encoding = encoding(call, members);
-        call.session().makeTree(key, item, tree, Item.NEVER, () -> {
+        call.session().makeTree(key, item, tree, expireAtMillis, () -> {
             for (int place = 0; place < members.count(); place++) {
                 int number = members.inOrder(place);
                 tree.put(members.address(number), members.length(number), stored(encoding, members.score(number)));

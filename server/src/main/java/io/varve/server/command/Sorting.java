@@ -1,8 +1,10 @@
 package io.varve.server.command;
 
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.DoubleReader;
 
 /**
@@ -32,10 +34,12 @@ final class Sorting {
     /** Whether the elements have an order of their own. */
     private boolean ordered;
     private int lookups;
+    private long storedBytes;
 
     void run(Invocation call, SortRequest request) {
         copies = false;
         lookups = 0;
+        storedBytes = 0;
         if (!collect(call, request)) {
             return;
         }
@@ -54,6 +58,16 @@ final class Sorting {
         call.requireAllFetched();
     }
 
+    /**
+     * What to make room for when there was none for a part of it: all that is held is given back before the command runs again, and will
+     * hardly have been all that it needs. A result that is stored takes about as much as what is sorted.
+     */
+    CacheFullException inAll(CacheFullException full) {
+        return CacheFullException
+                .of(2 * (full.bytes() + elements.heldBytes() + results.heldBytes() + texts.heldBytes()
+                        + storedBytes));
+    }
+
     void release() {
         elements.release();
         results.release();
@@ -69,6 +83,7 @@ final class Sorting {
         ordered = true;
         // The look that counts is left to the view of its type.
         boolean there = call.session().peek(key, item);
+        storedBytes = there && request.storeArgument() > 0 ? call.session().memoryUsage(item) : 0;
         switch (there ? item.type() : ItemType.STRING) {
             case LIST -> collectList(call, request, key);
             case SORTED_SET -> collectSortedSet(call, request, key);
@@ -224,7 +239,7 @@ final class Sorting {
             }
         }
         call.requireAllFetched();
-        result.store(call, call.key(request.storeArgument()), results);
+        result.store(call, call.key(request.storeArgument()), results, KeyEvent.SORTSTORE);
         call.reply().integer(results.count());
     }
 }

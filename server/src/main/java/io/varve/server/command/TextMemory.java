@@ -21,6 +21,7 @@ final class TextMemory {
     private long at;
     private long end;
     private int next = FIRST_BLOCK_BYTES;
+    private long held;
 
     /**
      * Copies bytes.
@@ -42,6 +43,7 @@ final class TextMemory {
             if (block == null) {
                 throw CacheFullException.of(size);
             }
+            held += size;
             blocks.add(block);
             next = Math.min(MOST_BLOCK_BYTES, 2 * next);
             at = block.address();
@@ -52,6 +54,11 @@ final class TextMemory {
         return taken;
     }
 
+    /** What is charged to maxmemory. */
+    long heldBytes() {
+        return held;
+    }
+
     /** Gives all of it back. */
     void release() {
         blocks.forEach(ValueRun::release);
@@ -59,5 +66,6 @@ final class TextMemory {
         at = 0;
         end = 0;
         next = FIRST_BLOCK_BYTES;
+        held = 0;
     }
 }

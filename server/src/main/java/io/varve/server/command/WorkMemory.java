@@ -57,6 +57,17 @@ final class WorkMemory {
         return address;
     }
 
+    /** What is charged to maxmemory. */
+    long heldBytes() {
+        return run == null ? 0 : capacity;
+    }
+
+    /** The run in which it is, for who keeps the bytes longer than the command; null if there is none. */
+    @Nullable
+    ValueRun run() {
+        return run;
+    }
+
     /** Gives back what was charged. */
     void release() {
         ValueRun given = run;

@@ -1,0 +1,135 @@
+package io.varve.server.command;
+
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.item.ValueRun;
+import io.varve.server.rdb.PayloadWriter;
+import org.jspecify.annotations.Nullable;
+
+/** How DUMP writes the value of a key. Confined to its event loop; reused from command to command, each of which gives the memory back. */
+final class Dumping {
+    /** Shorter payloads are copied into the reply. */
+    private static final int COPIED_BYTES = 16 << 10;
+
+    private final WorkMemory memory = new WorkMemory();
+    private @Nullable Invocation call;
+    private final PayloadWriter writer = new PayloadWriter(this::require);
+
+    private long require(long bytes) {
+        memory.require(java.util.Objects.requireNonNull(call).cache(), bytes);
+        return memory.address();
+    }
+
+    /** Replies the payload of a found item. */
+    void reply(Invocation command, Key key, Item item) {
+        call = command;
+        long expected = (item.isTree() ? command.session().memoryUsage(item) : item.valueLength()) * 5L / 4;
+        if (expected > COPIED_BYTES) {
+            // At once, so that it is refused at once, and then made room for.
+            require(expected);
+        }
+        switch (item.type()) {
+            case STRING -> {
+                command.session().find(key, item);
+                writer.string();
+                writer.text(item.valueAddress(), item.valueLength());
+            }
+            case LIST -> writeList(command, key);
+            case SET -> writeSet(command, key);
+            case SORTED_SET -> writeSortedSet(command, key);
+            case HASH -> writeHash(command, key);
+            case STREAM -> throw new IllegalStateException("There are no streams");
+        }
+        int length = writer.end();
+        ValueRun run = memory.run();
+        if (run == null || length <= COPIED_BYTES) {
+            command.reply().bulk(memory.address(), length);
+        } else {
+            command.reply().bigBulk(run, memory.address(), length);
+        }
+    }
+
+    void release() {
+        memory.release();
+        call = null;
+    }
+
+    private void writeList(Invocation command, Key key) {
+        ListValue list = command.list();
+        list.find(key);
+        writer.list();
+        list.seek(0);
+        do {
+            writer.element(list.elementAddress(), list.elementLength());
+        } while (list.next());
+        writer.endElements();
+    }
+
+    private void writeSet(Invocation command, Key key) {
+        SetValue set = command.sets().first();
+        set.open(command, key);
+        if (set.hasIntegers()) {
+            int count = Math.toIntExact(set.size());
+            set.seek(count - 1L);
+            long greatest = set.number();
+            set.first();
+            writer.integers(count, set.number(), greatest);
+            for (boolean more = set.first(); more; more = set.next()) {
+                writer.integer(set.number());
+            }
+            return;
+        }
+        writer.set(set.size());
+        for (boolean more = set.first(); more; more = set.next()) {
+            writer.text(set.memberAddress(), set.memberLength());
+        }
+    }
+
+    private void writeSortedSet(Invocation command, Key key) {
+        SortedSetValue set = command.sortedSets().set();
+        set.open(command, key);
+        boolean packed = set.isListpack();
+        if (packed) {
+            writer.packedSortedSet();
+            writer.beginPacked();
+        } else {
+            writer.sortedSet(set.size());
+        }
+        for (boolean more = set.seek(0); more; more = set.next()) {
+            if (packed) {
+                writer.entry(set.memberAddress(), set.memberLength());
+                writer.scoreEntry(set.score());
+            } else {
+                writer.text(set.memberAddress(), set.memberLength());
+                writer.score(set.score());
+            }
+        }
+        if (packed) {
+            writer.endPacked();
+        }
+    }
+
+    private void writeHash(Invocation command, Key key) {
+        HashValue hash = command.hash();
+        hash.open(key);
+        boolean packed = hash.isListpack();
+        if (packed) {
+            writer.packedHash();
+            writer.beginPacked();
+        } else {
+            writer.hash(hash.size());
+        }
+        for (boolean more = hash.first(); more; more = hash.next()) {
+            if (packed) {
+                writer.entry(hash.fieldAddress(), hash.fieldLength());
+                writer.entry(hash.valueAddress(), hash.valueLength());
+            } else {
+                writer.text(hash.fieldAddress(), hash.fieldLength());
+                writer.text(hash.valueAddress(), hash.valueLength());
+            }
+        }
+        if (packed) {
+            writer.endPacked();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package io.varve.server.rdb;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.rdb.ValueSink.Kind;
+import io.varve.server.resp.DoubleReader;
+
+/**
+ * Reads a payload of RESTORE, of any version up to the latest that is known. Confined to its user; reused.
+ *
+ * <p>Whatever the bytes are, it reads nothing beyond them; what is wrong ends in a {@link CorruptPayloadException}, when the sink may
+ * have been told of a part. It does not look whether members or fields are there twice: the sink does.
+ */
+public final class PayloadReader {
+    private static final int NEGATIVE_INFINITE = 255;
+    private static final int INFINITE = 254;
+    private static final int NOT_A_NUMBER = 253;
+
+    private final PayloadInput input;
+    /** Within a packed form. */
+    private final PayloadInput packed;
+    private final Listpack listpack;
+    private final Ziplist ziplist;
+    private final Zipmap zipmap;
+
+    /** @param memory where numbers and what was packed get their bytes */
+    public PayloadReader(PayloadMemory memory) {
+        input = new PayloadInput(memory);
+        packed = new PayloadInput(memory);
+        listpack = new Listpack(packed);
+        ziplist = new Ziplist(packed);
+        zipmap = new Zipmap(packed);
+    }
+
+    /** Whether the version is one that is known, and the checksum right; one of zero means that there is none. */
+    public static boolean isIntact(long payload, int length) {
+        if (length < PayloadLayout.FOOTER_BYTES) {
+            return false;
+        }
+        long footer = payload + length - PayloadLayout.FOOTER_BYTES;
+        int version = Memory.getShort(footer) & 0xFFFF;
+        long checksum = Memory.getLong(footer + PayloadLayout.VERSION_BYTES);
+        return version >= 1 && version <= PayloadLayout.LATEST_VERSION
+                && (checksum == 0 || checksum == Crc64.of(payload, length - (long) Long.BYTES));
+    }
+
+    /**
+     * Reads the value of a payload that is intact.
+     *
+     * @throws CorruptPayloadException if it is none, or one of a type that is not known
+     */
+    public void read(long payload, int length, ValueSink sink) {
+        input.begin(payload, (long) length - PayloadLayout.FOOTER_BYTES);
+        int type = input.readByte();
+        switch (type) {
+            case PayloadLayout.STRING -> {
+                sink.begin(Kind.STRING);
+                readElements(1, sink);
+            }
+            case PayloadLayout.LIST, PayloadLayout.LIST_ZIPLIST, PayloadLayout.LIST_OF_ZIPLISTS,
+                    PayloadLayout.LIST_OF_LISTPACKS -> {
+                sink.begin(Kind.LIST);
+                readList(type, sink);
+            }
+            case PayloadLayout.SET, PayloadLayout.SET_INTEGERS, PayloadLayout.SET_LISTPACK -> {
+                sink.begin(Kind.SET);
+                readSet(type, sink);
+            }
+            case PayloadLayout.SORTED_SET, PayloadLayout.SORTED_SET_2, PayloadLayout.SORTED_SET_ZIPLIST,
+                    PayloadLayout.SORTED_SET_LISTPACK -> {
+                sink.begin(Kind.SORTED_SET);
+                readSortedSet(type, sink);
+            }
+            case PayloadLayout.HASH, PayloadLayout.HASH_ZIPMAP, PayloadLayout.HASH_ZIPLIST,
+                    PayloadLayout.HASH_LISTPACK -> {
+                sink.begin(Kind.HASH);
+                readHash(type, sink);
+            }
+            default -> throw new CorruptPayloadException();
+        }
+    }
+
+    private void readElements(long count, ValueSink sink) {
+        for (long i = 0; i < count; i++) {
+            input.readText();
+            sink.element(input.text(), input.textLength());
+        }
+    }
+
+    // --- lists and sets
+
+    private void readList(int type, ValueSink sink) {
+        switch (type) {
+            case PayloadLayout.LIST -> readElements(input.readLength(), sink);
+            case PayloadLayout.LIST_ZIPLIST -> readPackedElements(ziplist, sink);
+            default -> {
+                long nodes = input.readLength();
+                for (long i = 0; i < nodes; i++) {
+                    readNode(type, sink);
+                }
+            }
+        }
+    }
+
+    private void readNode(int type, ValueSink sink) {
+        if (type == PayloadLayout.LIST_OF_ZIPLISTS) {
+            readPackedElements(ziplist, sink);
+            return;
+        }
+        long container = input.readLength();
+        if (container == PayloadLayout.NODE_PLAIN) {
+            readElements(1, sink);
+        } else {
+            PayloadInput.require(container == PayloadLayout.NODE_PACKED);
+            readPackedElements(listpack, sink);
+        }
+    }
+
+    private void readSet(int type, ValueSink sink) {
+        switch (type) {
+            case PayloadLayout.SET -> readElements(input.readLength(), sink);
+            case PayloadLayout.SET_INTEGERS -> readIntegers(sink);
+            default -> readPackedElements(listpack, sink);
+        }
+    }
+
+    /** Numbers of one width, which comes first, and then how many they are. */
+    private void readIntegers(ValueSink sink) {
+        input.readText();
+        packed.begin(input.text(), input.textLength());
+        int width = packed.readInt();
+        long count = packed.readUnsignedInt();
+        PayloadInput.require((width == Short.BYTES || width == Integer.BYTES || width == Long.BYTES)
+                && packed.left() == count * width);
+        for (long i = 0; i < count; i++) {
+            packed.writeNumber(width == Short.BYTES
+                    ? packed.readShort()
+                    : width == Integer.BYTES ? packed.readInt() : packed.readLong());
+            sink.element(packed.text(), packed.textLength());
+        }
+    }
+
+    private void begin(PackedEntries entries) {
+        input.readText();
+        entries.begin(input.text(), input.textLength());
+    }
+
+    private void readPackedElements(PackedEntries entries, ValueSink sink) {
+        begin(entries);
+        while (entries.next()) {
+            sink.element(packed.text(), packed.textLength());
+        }
+    }
+
+    // --- sorted sets
+
+    private void readSortedSet(int type, ValueSink sink) {
+        switch (type) {
+            case PayloadLayout.SORTED_SET_ZIPLIST -> readPackedMembers(ziplist, sink);
+            case PayloadLayout.SORTED_SET_LISTPACK -> readPackedMembers(listpack, sink);
+            default -> {
+                long count = input.readLength();
+                for (long i = 0; i < count; i++) {
+                    input.readText();
+                    long member = input.text();
+                    int length = input.textLength();
+                    double score = type == PayloadLayout.SORTED_SET_2
+                            ? Double.longBitsToDouble(input.readLong())
+                            : readScore();
+                    member(sink, member, length, score);
+                }
+            }
+        }
+    }
+
+    private static void member(ValueSink sink, long member, int length, double score) {
+        PayloadInput.require(!Double.isNaN(score));
+        sink.member(member, length, score);
+    }
+
+    /** A score as it was written once: text behind its length, or a sign for what is no number. */
+    private double readScore() {
+        int length = input.readByte();
+        return switch (length) {
+            case NEGATIVE_INFINITE -> Double.NEGATIVE_INFINITY;
+            case INFINITE -> Double.POSITIVE_INFINITY;
+            case NOT_A_NUMBER -> Double.NaN;
+            default -> DoubleReader.parse(input.skip(length), length);
+        };
+    }
+
+    private void readPackedMembers(PackedEntries entries, ValueSink sink) {
+        begin(entries);
+        while (entries.next()) {
+            long member = packed.text();
+            int length = packed.textLength();
+            PayloadInput.require(entries.next());
+            member(sink, member, length, DoubleReader.parse(packed.text(), packed.textLength()));
+        }
+    }
+
+    // --- hashes
+
+    private void readHash(int type, ValueSink sink) {
+        switch (type) {
+            case PayloadLayout.HASH_ZIPMAP -> readPackedFields(zipmap, sink);
+            case PayloadLayout.HASH_ZIPLIST -> readPackedFields(ziplist, sink);
+            case PayloadLayout.HASH_LISTPACK -> readPackedFields(listpack, sink);
+            default -> {
+                long count = input.readLength();
+                for (long i = 0; i < count; i++) {
+                    input.readText();
+                    long field = input.text();
+                    int length = input.textLength();
+                    input.readText();
+                    sink.field(field, length, input.text(), input.textLength());
+                }
+            }
+        }
+    }
+
+    private void readPackedFields(PackedEntries entries, ValueSink sink) {
+        begin(entries);
+        while (entries.next()) {
+            long field = packed.text();
+            int length = packed.textLength();
+            PayloadInput.require(entries.next());
+            sink.field(field, length, packed.text(), packed.textLength());
+        }
+    }
+}

@@ -1,0 +1,313 @@
+package io.varve.server.rdb;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.DoubleText;
+import io.varve.server.resp.Numbers;
+
+/**
+ * Writes a payload of DUMP, in version 10. Confined to its user; reused.
+ *
+ * <pre>
+ *  string -> text -> end
+ *  list -+-> (beginPacked -> entry … -> endPacked) … -> endList -> end
+ *  set, hash, sortedSet -> text, score … -> end
+ *  integers -> integer … -> end
+ *  packedHash, packedSortedSet -> beginPacked -> entry, scoreEntry … -> endPacked -> end
+ * </pre>
+ */
+public final class PayloadWriter {
+    /** A listpack in a list is closed when it has so many bytes. */
+    private static final int NODE_BYTES = 8 << 10;
+    private static final int LONGEST_NUMBER = 11;
+    /** More than an entry takes that is a score. */
+    private static final int SCORE_ROOM = 2 * DoubleText.MAX_CHARS;
+    private static final int WIDE_LENGTH = 0x80;
+    private static final int WIDE_LENGTH_BYTES = 1 + Integer.BYTES;
+
+    private final GrowingMemory memory;
+    private long base;
+    private long capacity;
+    private long at;
+    /** Where the list's count of nodes is, and how many there are. */
+    private long nodesAt;
+    private int nodes;
+    /** Where the listpack's length is, and how many entries it has. */
+    private long packedAt;
+    private int entries;
+    private int width;
+
+    public PayloadWriter(GrowingMemory memory) {
+        this.memory = memory;
+    }
+
+    // --- what it is
+
+    private void begin(int type) {
+        at = 0;
+        capacity = 0;
+        putByte(type);
+    }
+
+    public void string() {
+        begin(PayloadLayout.STRING);
+    }
+
+    public void list() {
+        begin(PayloadLayout.LIST_OF_LISTPACKS);
+        nodesAt = at;
+        nodes = 0;
+        putWideLength(0);
+    }
+
+    public void endList() {
+        putBigEndian(base + nodesAt + 1, nodes);
+    }
+
+    public void set(long count) {
+        begin(PayloadLayout.SET);
+        putLength(count);
+    }
+
+    public void hash(long count) {
+        begin(PayloadLayout.HASH);
+        putLength(count);
+    }
+
+    public void sortedSet(long count) {
+        begin(PayloadLayout.SORTED_SET_2);
+        putLength(count);
+    }
+
+    public void packedHash() {
+        begin(PayloadLayout.HASH_LISTPACK);
+    }
+
+    public void packedSortedSet() {
+        begin(PayloadLayout.SORTED_SET_LISTPACK);
+    }
+
+    /**
+     * A set of integers, which come in ascending order.
+     *
+     * @param least    the first of them
+     * @param greatest the last of them
+     */
+    public void integers(int count, long least, long greatest) {
+        begin(PayloadLayout.SET_INTEGERS);
+        width = least >= Short.MIN_VALUE && greatest <= Short.MAX_VALUE
+                ? Short.BYTES
+                : least >= Integer.MIN_VALUE && greatest <= Integer.MAX_VALUE ? Integer.BYTES : Long.BYTES;
+        putLength(2L * Integer.BYTES + (long) count * width);
+        putInt(width);
+        putInt(count);
+    }
+
+    public void integer(long value) {
+        require(Long.BYTES);
+        Memory.putLong(base + at, value);
+        at += width;
+    }
+
+    // --- texts
+
+    /** A string of any length; short numbers are written as such. */
+    public void text(long address, int length) {
+        if (length <= LONGEST_NUMBER && Numbers.isLong(address, length)) {
+            long value = Numbers.toLong(address, length);
+            if (value == (int) value) {
+                putNumber((int) value);
+                return;
+            }
+        }
+        putLength(length);
+        putBytes(address, length);
+    }
+
+    private void putNumber(int value) {
+        if (value == (byte) value) {
+            putByte(0xC0);
+            putByte(value);
+        } else if (value == (short) value) {
+            putByte(0xC1);
+            putShort(value);
+        } else {
+            putByte(0xC2);
+            putInt(value);
+        }
+    }
+
+    /** A score behind its member. */
+    public void score(double score) {
+        putLong(Double.doubleToRawLongBits(score));
+    }
+
+    // --- listpacks
+
+    /** Begins the listpack of a hash or a sorted set. */
+    public void beginPacked() {
+        packedAt = at;
+        entries = 0;
+        putWideLength(0);
+        putInt(0);
+        putShort(0);
+    }
+
+    public void endPacked() {
+        putByte(Listpack.END);
+        long listpack = packedAt + WIDE_LENGTH_BYTES;
+        int length = Math.toIntExact(at - listpack);
+        putBigEndian(base + packedAt + 1, length);
+        Memory.putInt(base + listpack, length);
+        Memory.putShort(base + listpack + Integer.BYTES, (short) Math.min(entries, Listpack.UNCOUNTED));
+    }
+
+    /** An element of a list, in a listpack that has room for it. */
+    public void element(long address, int length) {
+        if (entries > 0 && nodes > 0 && at - packedAt + length > NODE_BYTES) {
+            endPacked();
+            entries = 0;
+        }
+        if (nodes == 0 || entries == 0) {
+            putByte(PayloadLayout.NODE_PACKED);
+            beginPacked();
+            nodes++;
+        }
+        entry(address, length);
+    }
+
+    /** Ends the list of the elements. */
+    public void endElements() {
+        endPacked();
+        endList();
+    }
+
+    /** An entry of a listpack; numbers are written as such. */
+    public void entry(long address, int length) {
+        long from = at;
+        if (length <= Numbers.MAX_LONG_CHARS && Numbers.isLong(address, length)) {
+            putIntegerEntry(Numbers.toLong(address, length));
+        } else {
+            if (length < 1 << 6) {
+                putByte(0x80 | length);
+            } else if (length < 1 << 12) {
+                putByte(0xE0 | length >> 8);
+                putByte(length);
+            } else {
+                putByte(0xF0);
+                putInt(length);
+            }
+            putBytes(address, length);
+        }
+        endEntry(from);
+    }
+
+    /** An entry that is a score. */
+    public void scoreEntry(double score) {
+        // Written behind its place, and then there: there is room for both, so that nothing moves in between.
+        require(4L * SCORE_ROOM);
+        long text = base + at + SCORE_ROOM;
+        entry(text, DoubleText.put(text, score));
+    }
+
+    private void putIntegerEntry(long value) {
+        if (value >= 0 && value <= 127) {
+            putByte((int) value);
+        } else if (value >= -4096 && value <= 4095) {
+            putByte(0xC0 | (int) (value >> 8) & 0x1F);
+            putByte((int) value);
+        } else if (value == (short) value) {
+            putByte(0xF1);
+            putShort((int) value);
+        } else if (value >= -(1 << 23) && value < 1 << 23) {
+            putByte(0xF2);
+            putShort((int) value);
+            putByte((int) (value >> 16));
+        } else if (value == (int) value) {
+            putByte(0xF3);
+            putInt((int) value);
+        } else {
+            putByte(0xF4);
+            putLong(value);
+        }
+    }
+
+    private void endEntry(long from) {
+        long length = at - from;
+        int bytes = Listpack.lengthBytes(length);
+        for (int i = bytes - 1; i >= 0; i--) {
+            putByte((int) (length >>> 7 * i) & 0x7F | (i == bytes - 1 ? 0 : 0x80));
+        }
+        entries++;
+    }
+
+    // --- end
+
+    /** Ends the payload. @return its length in bytes; it begins where the memory does */
+    public int end() {
+        putShort(PayloadLayout.VERSION);
+        putLong(Crc64.of(base, at));
+        return Math.toIntExact(at);
+    }
+
+    // --- bytes
+
+    private void require(long more) {
+        if (at + more > capacity) {
+            capacity = Math.max(at + more, 2 * capacity);
+            base = memory.require(capacity);
+        }
+    }
+
+    private void putByte(int value) {
+        require(1);
+        Memory.putByte(base + at++, (byte) value);
+    }
+
+    private void putShort(int value) {
+        require(Short.BYTES);
+        Memory.putShort(base + at, (short) value);
+        at += Short.BYTES;
+    }
+
+    private void putInt(int value) {
+        require(Integer.BYTES);
+        Memory.putInt(base + at, value);
+        at += Integer.BYTES;
+    }
+
+    private void putLong(long value) {
+        require(Long.BYTES);
+        Memory.putLong(base + at, value);
+        at += Long.BYTES;
+    }
+
+    private void putBytes(long address, int length) {
+        require(length);
+        Memory.copy(address, base + at, length);
+        at += length;
+    }
+
+    private void putLength(long length) {
+        if (length < 1 << 6) {
+            putByte((int) length);
+        } else if (length < 1 << 14) {
+            putByte(0x40 | (int) (length >> 8));
+            putByte((int) length);
+        } else if (length <= 0xFFFF_FFFFL) {
+            putWideLength((int) length);
+        } else {
+            putByte(WIDE_LENGTH | 1);
+            putLong(Long.reverseBytes(length));
+        }
+    }
+
+    /** A length that is known later. */
+    private void putWideLength(int length) {
+        putByte(WIDE_LENGTH);
+        putInt(Integer.reverseBytes(length));
+    }
+
+    private static void putBigEndian(long address, int value) {
+        Memory.putInt(address, Integer.reverseBytes(value));
+    }
+}
