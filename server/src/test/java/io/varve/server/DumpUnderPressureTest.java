@@ -65,6 +65,23 @@ class DumpUnderPressureTest {
         }
     }
 
+    /** A payload is as long as its string and a little more: there is room for it at once. */
+    @Test
+    void aLongStringIsDumpedWhereOthersMayGo() throws IOException {
+        try (VarveServer server = start("volatile-random"); RawClient client = new RawClient(server.port())) {
+            String value = "s".repeat(1_500_000);
+            assertThat(client.call("SET", "s", value).text()).isEqualTo("OK");
+            for (int round = 0; round < 3; round++) {
+                fill(client);
+                String payload = client.call("DUMP", "s").text();
+                assertThat(payload).contains(value);
+                assertThat(client.call("RESTORE", "copy", "0", payload, "REPLACE").text()).isEqualTo("OK");
+                assertThat(client.call("STRLEN", "copy").integer()).isEqualTo(value.length());
+                client.call("DEL", "copy");
+            }
+        }
+    }
+
     @Test
     void whatFindsNoRoomLeavesTheKeyAsItWas() throws IOException {
         try (VarveServer server = start("noeviction"); RawClient client = new RawClient(server.port())) {

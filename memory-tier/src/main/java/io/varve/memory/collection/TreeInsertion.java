@@ -11,7 +11,8 @@ import io.varve.memory.offheap.Memory;
  *
  * <p>A leaf that is full is split in two at the boundary that halves it best, the new element counted in; in three where that is so
  * large that it gets a leaf of its own. At either end of the tree the new element gets a new leaf instead, so that who adds at an
- * end leaves full leaves behind. A leaf that is split keeps its id and the lower part.
+ * end leaves full leaves behind; so does one in front of a single large element, which stays where it is. A leaf that is split keeps its
+ * id and the lower part.
  */
 final class TreeInsertion {
     /** A leaf of one entry still is an item whose size is an int, with room for what its memory is rounded up to. */
@@ -23,7 +24,7 @@ final class TreeInsertion {
         FIRST,
         /** The leaf has room. */
         IN_PLACE,
-        /** A leaf of its own behind the last, or before the first. */
+        /** A leaf of its own behind the last, or in front of the leaf. */
         APPEND, PREPEND,
         /** The leaf's upper part gets a leaf of its own. */
         SPLIT,
@@ -100,6 +101,10 @@ final class TreeInsertion {
         } else if (tree.rank(path) == tree.count() || tree.rank(path) == 0) {
             plan = tree.rank(path) == 0 ? Plan.PREPEND : Plan.APPEND;
             leaf = allocateEndLeaf(bytes);
+            reserveAbove(1, path);
+        } else if (path.index == 0 && NodeLayout.count(address) == 1) {
+            plan = Plan.PREPEND;
+            leaf = allocateLeaf(bytes);
             reserveAbove(1, path);
         } else {
             reserveSplit(bytes, path, address);

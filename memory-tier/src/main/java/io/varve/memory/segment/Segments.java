@@ -27,6 +27,8 @@ public final class Segments {
     /** Segments that hold fewer items than this are not reserved: too much would be unused at their ends. */
     private static final int LEAST_IN_RESERVED = 8;
     private static final int MOST_RESERVED = 1 << 10;
+    /** Most of what is reserved will not be needed: so it is a quarter of what is there, at the most. */
+    private static final long LEFT_TO_OTHERS = 4;
 
     private final SegmentPool pool;
     private final int segmentBytes;
@@ -103,7 +105,7 @@ public final class Segments {
         int each = segmentBytes / size;
         // One more, because the heads may have no room left.
         long count = each < LEAST_IN_RESERVED ? Long.MAX_VALUE : 1 + Math.ceilDiv(items, each);
-        if (count > MOST_RESERVED || !pool.isThereFor(count * segmentBytes + kept)) {
+        if (count > MOST_RESERVED || !pool.isThereFor(LEFT_TO_OTHERS * count * segmentBytes + kept)) {
             return false;
         }
         if (reserved.length < count) {

@@ -62,6 +62,7 @@ final class NodeTable {
     private int slabCount;
     private int held;
     private int emptySlabs;
+    private boolean reserving;
     /** Slabs with a free id, and numbers below {@link #slabCount} of which there is no slab now. */
     private final BitSet roomy = new BitSet();
     private final BitSet absent = new BitSet();
@@ -109,28 +110,48 @@ final class NodeTable {
         return slab == 0 ? IDS_PER_SLAB - 1 : IDS_PER_SLAB;
     }
 
-    /** Takes slabs until so many ids are free; false if there is no memory for them. */
+    /**
+     * Takes slabs until so many ids are free, and keeps those that become empty until {@link #endReserve}.
+     *
+     * @return false if there is no memory for them beside what others may need; then nothing is kept
+     */
     boolean reserve(int ids) {
+        reserving = true;
         // Id 0 is never free.
         while (held * (long) IDS_PER_SLAB - 1 - size < ids) {
             int gap = absent.nextSetBit(0);
-            try {
-                take(gap < 0 ? slabCount : gap);
-            } catch (CacheFullException full) {
+            int slab = gap < 0 ? slabCount : gap;
+            if (slab == MOST_SLABS || !budget.tryChargeBesideReserve(SLAB_BYTES) || !taken(slab)) {
+                endReserve();
                 return false;
             }
         }
         return true;
     }
 
+    /** Gives back the slabs that nothing is in, but for one. */
+    void endReserve() {
+        reserving = false;
+        for (int slab = slabCount - 1; slab >= 0 && emptySlabs > 1; slab--) {
+            if (slabs[slab] != 0 && used[slab] == 0) {
+                giveBack(slab);
+                emptySlabs--;
+            }
+        }
+    }
+
     private void take(int slab) {
-        if (slab == MOST_SLABS || !budget.tryCharge(SLAB_BYTES)) {
+        if (slab == MOST_SLABS || !budget.tryCharge(SLAB_BYTES) || !taken(slab)) {
             throw CacheFullException.INSTANCE;
         }
+    }
+
+    /** @return false if the system has no memory for a slab, which has been charged */
+    private boolean taken(int slab) {
         long address = regions.allocate(SLAB_BYTES);
         if (address == 0) {
             budget.release(SLAB_BYTES);
-            throw CacheFullException.INSTANCE;
+            return false;
         }
         if (slab == slabs.length) {
             int length = Math.max(4, slab * 2);
@@ -148,6 +169,7 @@ final class NodeTable {
         absent.clear(slab);
         held++;
         emptySlabs++;
+        return true;
     }
 
     void free(int id) {
@@ -158,7 +180,7 @@ final class NodeTable {
         firstFree[slab] = place + 1;
         size--;
         roomy.set(slab);
-        if (--used[slab] == 0 && ++emptySlabs > 1) {
+        if (--used[slab] == 0 && ++emptySlabs > 1 && !reserving) {
             giveBack(slab);
             emptySlabs--;
         }

@@ -191,12 +191,20 @@ final class ShardNodes implements NodeSpace {
 
     @Override
     public boolean reserve(int count) {
-        return table.reserve(count) && items.reserve(count, targetBytes);
+        if (!items.reserve(count, targetBytes)) {
+            return false;
+        }
+        if (table.reserve(count)) {
+            return true;
+        }
+        items.endReserve();
+        return false;
     }
 
     @Override
     public void endReserve() {
         items.endReserve();
+        table.endReserve();
     }
 
     // --- several writes that are one

@@ -12,11 +12,15 @@ import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * Nodes whose every byte is accounted for: each has memory of its own, exactly as long as its capacity, so that a byte too many is an
  * error, as is one of a node that has moved or gone. Refuses when it is told to. Confined to one thread.
  */
 final class HeapNodeSpace implements NodeSpace {
+    private static final int NOTHING_RESERVED = -1;
+
     /** The memory of one node. */
     private static final class Block {
         private final Arena arena = Arena.ofConfined();
@@ -44,6 +48,7 @@ final class HeapNodeSpace implements NodeSpace {
     private boolean begun;
     private int next = 1;
     private int untilRefusal = Integer.MAX_VALUE;
+    private int granted = NOTHING_RESERVED;
     private long refusals;
 
     /**
@@ -76,6 +81,10 @@ final class HeapNodeSpace implements NodeSpace {
     }
 
     private Block take(int capacity) {
+        if (granted != NOTHING_RESERVED && (granted == 0 || capacity > targetBytes)) {
+            throw CacheFullException.of(capacity);
+        }
+        granted -= granted == NOTHING_RESERVED ? 0 : 1;
         if (untilRefusal <= 0) {
             refusals++;
             throw CacheFullException.of(capacity);
@@ -86,15 +95,17 @@ final class HeapNodeSpace implements NodeSpace {
         return new Block(capacity);
     }
 
-    /** There is no telling whether it will refuse. */
+    /** Exactly so many are granted, none larger than a node should be, and not one more. */
     @Override
     public boolean reserve(int nodes) {
-        return false;
+        granted = nodes;
+        return true;
     }
 
     @Override
     public void endReserve() {
-        throw new AssertionError("nothing was reserved");
+        assertThat(granted).isNotNegative();
+        granted = NOTHING_RESERVED;
     }
 
     private Block block(int node) {

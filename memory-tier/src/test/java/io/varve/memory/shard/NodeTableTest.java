@@ -52,6 +52,30 @@ class NodeTableTest {
         check();
     }
 
+    /** Slabs are taken ahead and given back, be there an end to them or not; and none goes meanwhile. */
+    @Test
+    void whatIsReservedIsGivenBack() {
+        int used = table.allocate();
+        assertThat(table.reserve(10 * NodeTable.IDS_PER_SLAB)).isTrue();
+        long reserved = table.bytes();
+        assertThat(reserved).isGreaterThan(10L * NodeTable.SLAB_BYTES);
+        List<Integer> ids = new ArrayList<>();
+        for (int i = 0; i < 3 * NodeTable.IDS_PER_SLAB; i++) {
+            ids.add(table.allocate());
+        }
+        ids.forEach(table::free);
+        assertThat(table.bytes()).isEqualTo(reserved);
+        check();
+        table.endReserve();
+        assertThat(table.bytes()).isLessThanOrEqualTo(2L * NodeTable.SLAB_BYTES);
+        check();
+        budget.reserve(budget.limitBytes() - 4L * NodeTable.SLAB_BYTES);
+        assertThat(table.reserve(10 * NodeTable.IDS_PER_SLAB)).isFalse();
+        assertThat(table.bytes()).isLessThanOrEqualTo(2L * NodeTable.SLAB_BYTES);
+        table.free(used);
+        check();
+    }
+
     @Test
     void randomIdsAreOnesOwnUntilTheyAreFreed() {
         SplittableRandom random = new SplittableRandom(3);

@@ -75,7 +75,7 @@ public final class Clients {
     /** Ends the connections of those who listen to something. Any thread. */
     void killListeners(Predicate<Subscriptions> who) {
         for (Client client : byId.values()) {
-            if (who.test(client.subscriptions())) {
+            if (!client.killed() && who.test(client.subscriptions())) {
                 LOG.warn("Connection {} is closed: there was no room for what it was to be told of keys",
                         client.address());
                 client.kill();

@@ -278,7 +278,9 @@ public final class Dispatcher {
     }
 
     private boolean isWithoutRoom(Batch batch, int command, CommandSpec spec, Client client) {
-        return batch.isRefused(command) || !roomy && spec.isDenyOom() && !room.admit(batch, command, client, 0);
+        // Of what may stop half way it is asked anew: values that grow take more than their arguments say.
+        boolean isRoomy = roomy && (batch.keyCount(command) <= 1 || spec.isAllOrNothing());
+        return batch.isRefused(command) || !isRoomy && spec.isDenyOom() && !room.admit(batch, command, client, 0);
     }
 
     private void executeIfAllowed(Batch batch, int command, @Nullable CommandSpec spec, Client client,

@@ -1,6 +1,8 @@
 package io.varve.server.command;
 
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.rdb.PayloadWriter;
@@ -10,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class Dumping {
     /** Shorter payloads are copied into the reply. */
     private static final int COPIED_BYTES = 16 << 10;
+    /** What is written beside the bytes of a string: its type, its length, the footer; and what the writer asks for ahead. */
+    private static final int MOST_ROUND_STRING_BYTES = 512;
 
     private final WorkMemory memory = new WorkMemory();
     private @Nullable Invocation call;
@@ -23,7 +27,25 @@ final class Dumping {
     /** Replies the payload of a found item. */
     void reply(Invocation command, Key key, Item item) {
         call = command;
-        long expected = (item.isTree() ? command.session().memoryUsage(item) : item.valueLength()) * 5L / 4;
+        try {
+            write(command, key, item);
+        } catch (CacheFullException full) {
+            // Room is made for all that it has needed, for it begins anew.
+            throw CacheFullException.of(full.bytes() + memory.heldBytes());
+        }
+        int length = writer.end();
+        ValueRun run = memory.run();
+        if (run == null || length <= COPIED_BYTES) {
+            command.reply().bulk(memory.address(), length);
+        } else {
+            command.reply().bigBulk(run, memory.address(), length);
+        }
+    }
+
+    private void write(Invocation command, Key key, Item item) {
+        long expected = item.type() == ItemType.STRING
+                ? item.valueLength() + (long) MOST_ROUND_STRING_BYTES
+                : (item.isTree() ? command.session().memoryUsage(item) : item.valueLength()) * 5L / 4;
         if (expected > COPIED_BYTES) {
             // At once, so that it is refused at once, and then made room for.
             require(expected);
@@ -39,13 +61,6 @@ final class Dumping {
             case SORTED_SET -> writeSortedSet(command, key);
             case HASH -> writeHash(command, key);
             case STREAM -> throw new IllegalStateException("There are no streams");
-        }
-        int length = writer.end();
-        ValueRun run = memory.run();
-        if (run == null || length <= COPIED_BYTES) {
-            command.reply().bulk(memory.address(), length);
-        } else {
-            command.reply().bigBulk(run, memory.address(), length);
         }
     }
 

@@ -140,7 +140,9 @@ public final class HyperLogLogCommands {
         if (changed) {
             store(call, key, item, present, copy, length);
             call.session().changed(key, Change.SET);
-            call.events().tell(KeyEvent.PFADD, key);
+            if (!corrupt) {
+                call.events().tell(KeyEvent.PFADD, key);
+            }
         } else {
             makeRaw(call, key, item);
         }

@@ -267,10 +267,11 @@ public final class Invocation implements Arguments {
 
     /**
      * Does something without the locks of the command, which names one key and has copied all that it still needs of it, so that others
-     * get to the shards; within a transaction the locks are kept.
+     * get to the shards. The locks are kept within a transaction, and for a client that caches what it reads: it would not be told of
+     * what changes meanwhile.
      */
     void letOthers(Runnable meanwhile) {
-        if (isInTransaction()) {
+        if (isInTransaction() || client().tracker() != null) {
             meanwhile.run();
         } else if (usesOtherKeys()) {
             session.unlock(allShards);

@@ -83,12 +83,14 @@ public final class Channels {
         // Who they are is looked at once: others come and go.
         List<Subscriber[]> members = new ArrayList<>(all.size());
         long deliveries = 0;
+        boolean isHeard = false;
         for (Recipients recipients : all) {
             Subscriber[] now = recipients.members();
             members.add(now);
             deliveries += now.length;
+            isHeard = isHeard || isAnyThere(now);
         }
-        if (deliveries == 0) {
+        if (!isHeard) {
             return 0;
         }
         Message message = Message.of(channel, direct == null ? null : direct.name(), content, deliveries,
@@ -101,6 +103,16 @@ public final class Channels {
             delivered += deliver(new Letter(message, all.get(i)), members.get(i));
         }
         return delivered;
+    }
+
+    /** Whether one of them is not cut off. */
+    private static boolean isAnyThere(Subscriber[] members) {
+        for (Subscriber member : members) {
+            if (!member.isCutOff()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static int deliver(Letter letter, Subscriber[] members) {

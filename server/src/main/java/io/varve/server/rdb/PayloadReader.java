@@ -31,7 +31,7 @@ public final class PayloadReader {
         zipmap = new Zipmap(packed);
     }
 
-    /** Whether the version is one that is known, and the checksum right; one of zero means that there is none. */
+    /** Whether the version is one that is known, and the checksum right: in a file one of zero says that there is none, but not here. */
     public static boolean isIntact(long payload, int length) {
         if (length < PayloadLayout.FOOTER_BYTES) {
             return false;
@@ -40,7 +40,7 @@ public final class PayloadReader {
         int version = Memory.getShort(footer) & 0xFFFF;
         long checksum = Memory.getLong(footer + PayloadLayout.VERSION_BYTES);
         return version >= 1 && version <= PayloadLayout.LATEST_VERSION
-                && (checksum == 0 || checksum == Crc64.of(payload, length - (long) Long.BYTES));
+                && checksum == Crc64.of(payload, length - (long) Long.BYTES);
     }
 
     /**

@@ -26,6 +26,8 @@ public final class PayloadWriter {
 
     private final GrowingMemory memory;
     private long base;
+    private static final int STEP_BYTES = 256;
+
     private long capacity;
     private long at;
     /** Where the list's count of nodes is, and how many there are. */
@@ -253,7 +255,8 @@ public final class PayloadWriter {
 
     private void require(long more) {
         if (at + more > capacity) {
-            capacity = Math.max(at + more, 2 * capacity);
+            // How it grows is the memory's business; it is asked seldom.
+            capacity = at + more + STEP_BYTES;
             base = memory.require(capacity);
         }
     }

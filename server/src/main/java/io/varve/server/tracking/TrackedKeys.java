@@ -57,21 +57,26 @@ final class TrackedKeys {
         if (there != null && indexOf(there, tracker) >= 0) {
             return true;
         }
-        if (there != null && take(ITEM_HEAP_BYTES)) {
+        // ORDER: counted before it is there, so that where the count is 0 there is none (remove).
+        items.incrementAndGet();
+        if (there != null) {
+            if (!take(ITEM_HEAP_BYTES)) {
+                items.decrementAndGet();
+                return false;
+            }
             if (byName.computeIfPresent(name, (_, before) -> with(before, tracker)) != null) {
-                items.incrementAndGet();
                 return true;
             }
             // It went for room meanwhile.
             give(ITEM_HEAP_BYTES);
         }
         if (!memory.takePiece(keyBytes(length) + ITEM_HEAP_BYTES)) {
+            items.decrementAndGet();
             return false;
         }
         charged.addAndGet(keyBytes(length) + ITEM_HEAP_BYTES);
         Tracker[] before = byName.putIfAbsent(Name.of(Memory.toArray(address, length)), new Tracker[] {tracker});
         assert before == null : "another has added the key without its shard's lock";
-        items.incrementAndGet();
         return true;
     }
 
@@ -87,8 +92,8 @@ final class TrackedKeys {
 
     /** Takes a key out. @return those who may have cached it, not to be changed; null if nobody may have */
     Tracker @Nullable [] remove(long address, int length) {
-        ConcurrentHashMap<Name, Tracker[]> now = byName;
-        return now.isEmpty() ? null : removed(length, now.remove(Name.at(address, length)));
+        // Not the map's own count, which is a sum of many that change while they are added up.
+        return items.get() == 0 ? null : removed(length, byName.remove(Name.at(address, length)));
     }
 
     private Tracker @Nullable [] removed(int length, Tracker @Nullable [] trackers) {

@@ -14,7 +14,8 @@ import io.varve.server.resp.ReplyWriter;
 public final class Tracker {
     private final Tracking all;
     private final Subscriptions own;
-    private final Everything everything = new Everything();
+    /** Of these options: what waits for the one who was told before is nobody else's. */
+    private volatile Everything everything = new Everything();
     private volatile TrackingOptions options;
     private volatile boolean ended;
     private volatile boolean redirectionBroken;
@@ -66,6 +67,7 @@ public final class Tracker {
 
     void options(TrackingOptions changed) {
         options = changed;
+        everything = new Everything();
         redirectionBroken = false;
     }
 
@@ -120,9 +122,10 @@ public final class Tracker {
 
     /** Nothing that it has cached is to be relied on. */
     void forgetEverything(Subscriptions to) {
-        everything.redirected = !to.equals(own);
-        if (!everything.waits.getAndSet(true) && !to.deliver(everything)) {
-            everything.waits.set(false);
+        Everything mail = everything;
+        mail.redirected = !to.equals(own);
+        if (!mail.waits.getAndSet(true) && !to.deliver(mail)) {
+            mail.waits.set(false);
         }
     }
 }

@@ -1,0 +1,56 @@
+package io.varve.memory.collection;
+
+import java.util.function.BiConsumer;
+
+import org.junit.jupiter.api.Test;
+
+/**
+ * Several writes for which room was reserved: as many nodes as they said are enough, and none that is larger than a node should be, whatever
+ * the tree looks like. Confined to the test's thread.
+ */
+class TreeReserveTest {
+    private static final int ROUNDS = 500;
+    private static final int MOST_WRITES = 30;
+    private static final int LONGEST = 24;
+
+    private static <T extends CollectionTree> void writeTogether(T tree, int targetBytes,
+            BiConsumer<TreeFixture<T>, String> put) {
+        try (TreeFixture<T> fixture = new TreeFixture<>(tree, targetBytes, 1L << 32)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = fixture.random.nextInt(8); i > 0; i--) {
+                    put.accept(fixture, fixture.text());
+                }
+                for (int i = fixture.random.nextInt(20); i > 0 && tree.size() > 0; i--) {
+                    tree.seek(fixture.random.nextLong(tree.size()));
+                    tree.remove();
+                }
+                int writes = 1 + fixture.random.nextInt(MOST_WRITES);
+                tree.together(writes, LONGEST, () -> {
+                    for (int i = 0; i < writes; i++) {
+                        put.accept(fixture, "e" + fixture.random.nextInt(100_000));
+                    }
+                });
+                fixture.check();
+            }
+        }
+    }
+
+    private static void everySize(BiConsumer<TreeFixture<HashTree>, String> hash,
+            BiConsumer<TreeFixture<SetTree>, String> set,
+            BiConsumer<TreeFixture<SortedSetTree>, String> sorted) {
+        for (int targetBytes : new int[] {130, 400, 1024}) {
+            writeTogether(new HashTree(), targetBytes, hash);
+            writeTogether(new SetTree(), targetBytes, set);
+            writeTogether(new SortedSetTree(), targetBytes, sorted);
+        }
+    }
+
+    @Test
+    void whatWasReservedIsEnough() {
+        everySize((fixture, text) -> fixture.tree.put(fixture.argument(0, text), text.length(),
+                fixture.argument(1, "v"), 1),
+                (fixture, text) -> fixture.tree.add(fixture.argument(text), text.length()),
+                (fixture, text) -> fixture.tree.put(fixture.argument(text), text.length(),
+                        fixture.random.nextInt(1000)));
+    }
+}
