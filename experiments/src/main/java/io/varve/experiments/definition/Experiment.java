@@ -59,7 +59,9 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** The same with a cache on flash before a database on disk, in real files, in this process. */
         OBSERVED,
         /** Clients ask a server that holds a part of the keys, and write what it does not have; hits, latencies and bytes written count. */
-        TIERED
+        TIERED,
+        /** Our loader fills one sorted set; its bytes a member, what questions cost, and how long others wait while it is deleted. */
+        SORTED_SET
     }
 
     /**

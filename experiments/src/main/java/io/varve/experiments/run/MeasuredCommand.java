@@ -26,9 +26,18 @@ record MeasuredCommand(String name, List<String> command, boolean reads) {
             case "SET-AS-LONG" -> new MeasuredCommand(name, List.of("SET", KEY, value + "x".repeat(EX_BYTES)), false);
             case "HSET" -> new MeasuredCommand(name, hset(valueBytes / FIELDS), false);
             case "HGETALL" -> new MeasuredCommand(name, List.of("HGETALL", KEY), true);
-            default -> throw new IllegalArgumentException("test '" + name
-                    + "': allowed are SET, GET, SET-EX, SET-AS-LONG, HSET, HGETALL");
+            default -> ofDefaultTests(name, valueBytes);
         };
+    }
+
+    private static MeasuredCommand ofDefaultTests(String name, int valueBytes) {
+        List<String> command = DefaultTests.command(name, valueBytes);
+        if (command == null) {
+            throw new IllegalArgumentException(
+                    "test '" + name + "': allowed are SET, GET, SET-EX, SET-AS-LONG, HSET, HGETALL, "
+                            + String.join(", ", DefaultTests.names()));
+        }
+        return new MeasuredCommand(name, command, false);
     }
 
     private static List<String> hset(int fieldBytes) {

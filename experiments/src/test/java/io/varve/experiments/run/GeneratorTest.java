@@ -81,4 +81,19 @@ final class GeneratorTest {
         assertThat(MeasuredCommand.of("HGETALL", 1000).reads()).isTrue();
         assertThatThrownBy(() -> MeasuredCommand.of("LPUSH", 1)).hasMessageContaining("SET, GET");
     }
+
+    /** As redis-benchmark sends them. */
+    @Test
+    void theDefaultTestsAreThoseOfRedisBenchmark() {
+        assertThat(DefaultTests.names()).hasSize(16).contains("PING", "LRANGE-600", "ZPOPMIN");
+        for (String name : DefaultTests.names()) {
+            assertThat(MeasuredCommand.of(name, 3).command()).isNotEmpty();
+        }
+        assertThat(MeasuredCommand.of("ZADD", 3).command()).containsExactly("ZADD", "myzset", "__rand_int__",
+                "element:__rand_int__");
+        assertThat(MeasuredCommand.of("LRANGE-300", 3).command()).containsExactly("LRANGE", "mylist", "0", "299");
+        assertThat(MeasuredCommand.of("MSET", 3).command()).hasSize(21).endsWith("key:__rand_int__", "xxx");
+        assertThatThrownBy(() -> MeasuredCommand.of("LPUSHX", 3)).hasMessageContaining("'LPUSHX'")
+                .hasMessageContaining("SET-EX").hasMessageContaining("LPUSH");
+    }
 }
