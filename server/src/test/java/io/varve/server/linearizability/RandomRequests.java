@@ -1,0 +1,97 @@
+package io.varve.server.linearizability;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** What the clients of one history ask, drawn at random. Confined to its user. */
+public final class RandomRequests {
+    /** What is asked. */
+    public enum Mix {
+        /** Commands of one key. */
+        KEYS,
+        /** Transactions and commands over several keys among them. */
+        TRANSACTIONS,
+        /** Transactions of clients that watch keys among them. */
+        WATCHES
+    }
+
+    /** All keys; two of each type, but any command may meet any of them. */
+    public static final List<String> KEYS = List.of("text0", "text1", "list0", "list1", "set0", "set1");
+    private static final int WATCH_CALLS = 3;
+
+    private final SplittableRandom random;
+    private final Mix mix;
+    private int values = 10;
+
+    public RandomRequests(SplittableRandom random, Mix mix) {
+        this.random = random;
+        this.mix = mix;
+    }
+
+    /** What one client asks, one after the other. */
+    public List<Request> script(int requests) {
+        List<Request> script = new ArrayList<>();
+        while (script.size() < requests) {
+            int kind = random.nextInt(10);
+            if (mix == Mix.WATCHES && kind < 4 && script.size() + WATCH_CALLS <= requests) {
+                String key = key("text");
+                script.add(Request.of("WATCH", key));
+                script.add(Request.of("GET", key));
+                script.add(new Request(List.of(List.of("SET", key, value()), call()), true));
+            } else if (mix == Mix.TRANSACTIONS && kind < 3) {
+                script.add(transaction());
+            } else if (mix == Mix.TRANSACTIONS && kind == 3) {
+                script.add(new Request(List.of(overKeys()), false));
+            } else {
+                script.add(new Request(List.of(call()), false));
+            }
+        }
+        return script;
+    }
+
+    private Request transaction() {
+        List<List<String>> calls = new ArrayList<>();
+        for (int i = random.nextInt(1, 4); i >= 0; i--) {
+            calls.add(call());
+        }
+        return new Request(calls, true);
+    }
+
+    /** A command that takes effect in several shards. */
+    private List<String> overKeys() {
+        return switch (random.nextInt(3)) {
+            case 0 -> List.of("MSET", "text0", value(), "text1", value());
+            case 1 -> List.of("MGET", "text0", "text1");
+            default -> List.of("RPOPLPUSH", key("list"), key("list"));
+        };
+    }
+
+    private List<String> call() {
+        return switch (random.nextInt(16)) {
+            case 0, 1 -> List.of("GET", key("text"));
+            case 2, 3 -> List.of("SET", key("text"), value());
+            case 4, 5 -> List.of("INCR", key("text"));
+            case 6 -> List.of("APPEND", key("text"), Integer.toString(random.nextInt(10)));
+            case 7 -> List.of("GETSET", key("text"), value());
+            case 8 -> List.of("DEL", KEYS.get(random.nextInt(KEYS.size())));
+            case 9, 10 -> List.of("LPUSH", key("list"), value());
+            case 11 -> List.of("LPOP", key("list"));
+            case 12 -> List.of("LRANGE", key("list"), "0", "-1");
+            case 13 -> List.of("SADD", key("set"), Integer.toString(random.nextInt(4)));
+            case 14 -> List.of("SREM", key("set"), Integer.toString(random.nextInt(4)));
+            default -> List.of(random.nextBoolean() ? "SCARD" : "SMEMBERS", key("set"));
+        };
+    }
+
+    /** One of its type, mostly. */
+    private String key(String type) {
+        return random.nextInt(12) == 0 ? KEYS.get(random.nextInt(KEYS.size())) : type + random.nextInt(2);
+    }
+
+    /** A number that comes once in a history. */
+    private String value() {
+        values += 10;
+        return Integer.toString(values);
+    }
+}
