@@ -1,0 +1,68 @@
+package io.varve.examples;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.varve.server.VarveServer;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Confined to the test's thread; what is told comes through a queue. */
+class SessionStoreTest {
+    private static final int SESSIONS = 50;
+    private static final int PATIENCE_SECONDS = 20;
+
+    private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+
+    private void ended(String id, Map<String, String> attributes) {
+        told.add(id + " " + attributes);
+    }
+
+    @Test
+    void aSessionLivesWhileItIsUsed() throws Exception {
+        try (VarveServer varve = Varve.start();
+                RedisClient client = Varve.lettuce(varve);
+                SessionStore sessions = new SessionStore(client, Duration.ofHours(1), this::ended)) {
+            String id = sessions.begin(Map.of("user", "ann"));
+            assertThat(sessions.use(id)).contains(Map.of("user", "ann"));
+            assertThat(sessions.set(id, "cart", "3 books")).isTrue();
+            assertThat(sessions.use(id)).contains(Map.of("user", "ann", "cart", "3 books"));
+            sessions.end(id);
+            assertThat(sessions.use(id)).isEmpty();
+            assertThat(sessions.set(id, "cart", "none")).isFalse();
+            assertThat(told).isEmpty();
+        }
+    }
+
+    /** Nobody asks for the session: that it has ended is told all the same, to one of those who share it, with what it held. */
+    @Test
+    void ofASessionThatNobodyUsesTheEndIsTold() throws Exception {
+        Duration idle = Duration.ofMillis(50);
+        try (VarveServer varve = Varve.start();
+                RedisClient client = Varve.lettuce(varve);
+                StatefulRedisConnection<String, String> look = client.connect();
+                SessionStore sessions = new SessionStore(client, idle, this::ended);
+                SessionStore others = new SessionStore(client, idle, this::ended)) {
+            Set<String> expected = new HashSet<>();
+            for (int i = 0; i < SESSIONS; i++) {
+                SessionStore store = i % 2 == 0 ? sessions : others;
+                expected.add(store.begin(Map.of("user", "u" + i)) + " {user=u" + i + "}");
+            }
+            Set<String> heard = new HashSet<>();
+            for (int i = 0; i < SESSIONS; i++) {
+                assertThat(heard.add(told.poll(PATIENCE_SECONDS, TimeUnit.SECONDS))).isTrue();
+            }
+            assertThat(heard).isEqualTo(expected);
+            assertThat(look.sync().dbsize()).isZero();
+            assertThat(told).isEmpty();
+        }
+    }
+}
