@@ -79,7 +79,7 @@ final class GeneratorTest {
                 .isEqualTo(1000);
         assertThat(MeasuredCommand.of("SET-EX", 16).command()).endsWith("EX", "60");
         assertThat(MeasuredCommand.of("HGETALL", 1000).reads()).isTrue();
-        assertThatThrownBy(() -> MeasuredCommand.of("LPUSH", 1)).hasMessageContaining("SET, GET");
+        assertThatThrownBy(() -> MeasuredCommand.of("LINSERT", 1)).hasMessageContaining("SET, GET");
     }
 
     /** As redis-benchmark sends them. */
