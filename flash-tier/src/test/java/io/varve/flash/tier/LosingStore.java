@@ -11,9 +11,12 @@ import org.jspecify.annotations.Nullable;
 /** A store whose files are given up and opened anew now and then, between two calls. Guarded by itself. */
 final class LosingStore implements FlashStore {
     private static final int SELDOM = 500;
+    /** More calls than a turn has: the tier gives everything up where files are lost again and again in one. */
+    private static final int SPARED = 2000;
 
     private final CrashingStore store;
     private final SplittableRandom random;
+    private int spared;
 
     LosingStore(CrashingStore store, SplittableRandom random) {
         this.store = store;
@@ -21,8 +24,11 @@ final class LosingStore implements FlashStore {
     }
 
     private synchronized CrashingStore store() {
-        if (random.nextInt(SELDOM) == 0) {
+        if (spared > 0) {
+            spared--;
+        } else if (random.nextInt(SELDOM) == 0) {
             store.reopen();
+            spared = SPARED;
         }
         return store;
     }
