@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import io.varve.memory.Cache;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,6 +68,24 @@ class TransactionTest {
 
     private void asks(RawClient of, String words, String expected) throws IOException {
         assertThat(ask(of, words)).as(words).isEqualTo(expected);
+    }
+
+    /** Also of one that its client has left, in more than one piece of memory. */
+    @Test
+    void whatTransactionsTookIsGivenBackWhenTheServerHasClosed() throws IOException {
+        ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb").with("shards", "8");
+        Cache cache = Cache.open(config.cacheConfig());
+        try (VarveServer closing = VarveServer.start(config, cache);
+                RawClient committing = new RawClient(closing.port());
+                RawClient leaving = new RawClient(closing.port())) {
+            asks(committing, "MULTI", "+OK");
+            asks(committing, "SET a 1", "+QUEUED");
+            asks(committing, "EXEC", "*1 +OK");
+            asks(leaving, "MULTI", "+OK");
+            asks(leaving, "SET b 1", "+QUEUED");
+            asks(leaving, "SET c " + "v".repeat(20_000), "+QUEUED");
+        }
+        assertThat(cache.stats().poolBytes()).isZero();
     }
 
     @Test

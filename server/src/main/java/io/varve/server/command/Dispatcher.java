@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * Runs the commands of a batch: looks them up, binds their keys, touches ahead what they will need, and executes them in
  * order, each under the locks of its shards. Confined to its event loop.
  */
-public final class Dispatcher {
+public final class Dispatcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     static final String OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
@@ -43,6 +43,7 @@ public final class Dispatcher {
     private final CacheSession session;
     private final KeyEvents events;
     private final @Nullable Below below;
+    private final TransactionRunner transactions;
     private final Invocation call;
     private final ShardSet shards;
     private final LoopCounters counters;
@@ -78,9 +79,15 @@ public final class Dispatcher {
         times = new CommandTimes(server, counters);
         monitors = new MonitorFeed(server);
         room = new CommandRoom(cache, session, times);
-        call = new Invocation(cache, session, server, below,
-                new TransactionRunner(server, session, below, counters, times, monitors, room));
+        transactions = new TransactionRunner(server, session, below, counters, times, monitors, room);
+        call = new Invocation(cache, session, server, below, transactions);
         preparation = new BatchPreparation(server, table, session);
+    }
+
+    /** Gives back what is kept from command to command. Called when its event loop has ended. */
+    @Override
+    public void close() {
+        transactions.close();
     }
 
     public LoopCounters counters() {

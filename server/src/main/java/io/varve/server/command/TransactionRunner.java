@@ -103,6 +103,12 @@ final class TransactionRunner {
         }
     }
 
+    /** The event loop has ended, and with it all transactions. */
+    void close() {
+        spareBlocks.forEach(ValueRun::release);
+        spareBlocks.clear();
+    }
+
     /**
      * Runs the transaction of the client, which is over then, and replies.
      *

@@ -59,6 +59,7 @@ final class Worker implements AutoCloseable {
     /** Called when its event loop has ended. */
     @Override
     public void close() {
+        dispatcher.close();
         reply.close();
         received.close();
     }
