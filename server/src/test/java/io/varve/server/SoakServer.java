@@ -1,0 +1,121 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBufAllocator;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheStats;
+import io.varve.server.config.ConfigReader;
+import org.awaitility.core.ConditionTimeoutException;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The server of {@link SoakIT}, a process of its own with the options that the launcher starts one with. When its standard input ends, and
+ * its clients have gone, it looks at what they have left behind, tells of it on standard error, and ends with status 0 if that is nothing.
+ * Confined to its main thread.
+ */
+final class SoakServer {
+    private static final String MAIN = "io.varve.server.Main";
+    private static final int SOMETHING_FOUND = 3;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** What Netty's pools keep of their chunks when nobody has a buffer. */
+    private static final long POOLS_KEEP_BYTES = 16L << 20;
+
+    private final Cache cache;
+    private final List<String> findings = new ArrayList<>();
+
+    private SoakServer(Cache cache) {
+        this.cache = cache;
+    }
+
+    /**
+     * From how the launcher starts a server to how this is started: with assertions, every buffer watched for leaks, and the whole heap
+     * resident from the start, so that what resident memory shows is what grows beside it.
+     */
+    static List<String> commandLine(List<String> launcher) {
+        List<String> command = new ArrayList<>(launcher);
+        command.replaceAll(word -> word.equals(MAIN) ? SoakServer.class.getName() : word);
+        command.replaceAll(word -> word.equals("-Xms32m") ? "-Xms96m" : word);
+        command.addAll(command.indexOf("-cp"),
+                List.of("-ea", "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetection.level=paranoid"));
+        return command;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        var config = ConfigReader.read(List.of(arguments));
+        SoakServer soak = new SoakServer(Cache.open(config.cacheConfig()));
+        try (LeakWatch watch = new LeakWatch()) {
+            try (VarveServer server = VarveServer.start(config, soak.cache)) {
+                System.out.println("port " + server.port() + "\nReady to accept connections");
+                System.out.flush();
+                while (System.in.read() >= 0) {
+                    // What is said does not matter; that nothing more is said does.
+                }
+                soak.lookAround(server);
+            }
+            soak.lookAtWhatIsLeft();
+            soak.findings.addAll(watch.errors());
+        }
+        soak.findings.forEach(System.err::println);
+        System.exit(soak.findings.isEmpty() ? 0 : SOMETHING_FOUND);
+    }
+
+    /** All is closed: what was charged was released, and Netty's pools have their chunks back. */
+    private void lookAtWhatIsLeft() {
+        long charged = cache.stats().poolBytes();
+        expect(charged == 0, "still charged when all is closed, bytes: " + charged);
+        long direct = ((AdaptiveByteBufAllocator) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
+        System.err.println("direct buffers in the end: " + direct + " bytes");
+        expect(direct <= POOLS_KEEP_BYTES, "direct buffers when all is closed, bytes: " + direct);
+    }
+
+    private void expect(boolean holds, String otherwise) {
+        if (!holds) {
+            findings.add(otherwise);
+        }
+    }
+
+    private void lookAround(VarveServer server) throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            awaitOrTell("clients have not gone", () -> client.infoLong("connected_clients") == 1);
+            awaitOrTell("somebody waits", () -> client.infoLong("blocked_clients") == 0);
+            awaitOrTell("somebody listens", () -> client.infoLong("pubsub_channels") == 0);
+            awaitOrTell("messages are kept", () -> client.infoLong("undelivered_message_bytes") == 0);
+            findings.addAll(cache.checkIntegrity());
+            client.call("FLUSHALL");
+            awaitOrTell("something is left of a flushed cache", () -> {
+                CacheStats stats = cache.stats();
+                // A shard keeps a head open, in which there is nothing.
+                return stats.items() == 0 && stats.liveBytes() == 0 && stats.deadBytes() == 0
+                        && stats.segmentsInUse() <= cache.shardCount();
+            });
+            findings.addAll(cache.checkIntegrity());
+        }
+    }
+
+    /** What may throw because a socket does. */
+    @FunctionalInterface
+    private interface Look {
+        boolean isSo() throws IOException;
+    }
+
+    private void awaitOrTell(String otherwise, Look look) {
+        try {
+            await().atMost(PATIENCE).until(() -> {
+                try {
+                    return look.isSo();
+                } catch (IOException broken) {
+                    throw new UncheckedIOException(broken);
+                }
+            });
+        } catch (ConditionTimeoutException _) {
+            findings.add(otherwise + ": " + cache.stats());
+        }
+    }
+}
