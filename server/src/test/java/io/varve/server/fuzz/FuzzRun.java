@@ -1,0 +1,169 @@
+package io.varve.server.fuzz;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.AssertionFailedError;
+
+/**
+ * Feeds a target with inputs that are made from good ones without a look at what they reach. Confined to the test's thread.
+ *
+ * <p>{@code -Dvarve.fuzz.inputs=N} says how many, {@code -Dvarve.fuzz.seed=N} makes the same ones again. What fails is shortened as long
+ * as it does, and printed.
+ */
+public final class FuzzRun {
+    private static final long INPUTS = Long.getLong("varve.fuzz.inputs", 30_000);
+    private static final int MOST_BYTES = 4096;
+
+    private final String name;
+    private final FuzzTarget target;
+    private final List<byte[]> seeds;
+    private final List<byte[]> words;
+    private final SplittableRandom random;
+    private final long seed;
+
+    /**
+     * @param seeds good inputs, as ISO 8859-1
+     * @param words what inputs are made of
+     */
+    public FuzzRun(String name, FuzzTarget target, List<String> seeds, List<String> words) {
+        this.name = name;
+        this.target = target;
+        this.seeds = seeds.stream().map(FuzzRun::bytes).toList();
+        this.words = words.stream().map(FuzzRun::bytes).toList();
+        seed = Long.getLong("varve.fuzz.seed", System.nanoTime());
+        random = new SplittableRandom(seed);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Each seed as it is and cut at every place, then random ones. */
+    public void run() {
+        System.out.println(name + " seed " + seed);
+        for (byte[] good : seeds) {
+            for (int length = 0; length <= good.length; length++) {
+                feed(Arrays.copyOf(good, length));
+            }
+        }
+        for (long i = 0; i < INPUTS; i++) {
+            feed(next());
+        }
+    }
+
+    private void feed(byte[] input) {
+        Throwable wrong = failure(input);
+        if (wrong != null) {
+            byte[] shrunk = shrink(input);
+            throw new AssertionFailedError(
+                    name + ", seed " + seed + ": fails with " + text(shrunk) + "\nwhich is left of "
+                            + text(input),
+                    failure(shrunk));
+        }
+    }
+
+    private @Nullable Throwable failure(byte[] input) {
+        try {
+            target.fuzz(input.clone());
+            return null;
+        } catch (RuntimeException | Error wrong) {
+            return wrong;
+        }
+    }
+
+    /** Leaves out pieces, half of it first and single bytes last, as long as what is left fails. */
+    private byte[] shrink(byte[] input) {
+        byte[] shrunk = input;
+        for (int piece = Math.max(1, input.length / 2); piece > 0; piece /= 2) {
+            int from = 0;
+            while (from < shrunk.length) {
+                byte[] shorter = without(shrunk, from, Math.min(shrunk.length, from + piece));
+                if (failure(shorter) == null) {
+                    from += piece;
+                } else {
+                    shrunk = shorter;
+                }
+            }
+        }
+        return shrunk;
+    }
+
+    // --- inputs
+
+    private byte[] next() {
+        if (random.nextInt(20) == 0) {
+            byte[] any = new byte[random.nextInt(64)];
+            random.nextBytes(any);
+            return any;
+        }
+        byte[] input = random.nextInt(10) == 0 ? new byte[0] : seeds.get(random.nextInt(seeds.size()));
+        for (int i = 1 + Math.min(random.nextInt(8), random.nextInt(8)); i > 0; i--) {
+            input = changed(input);
+        }
+        return input.length > MOST_BYTES ? Arrays.copyOf(input, MOST_BYTES) : input;
+    }
+
+    private byte[] changed(byte[] input) {
+        // What is in front decides more than what is behind.
+        int at = random.nextInt(1 + (random.nextBoolean() ? Math.min(input.length, 16) : input.length));
+        int end = Math.min(input.length, at + 1 + random.nextInt(random.nextInt(4) == 0 ? 64 : 4));
+        return switch (random.nextInt(9)) {
+            case 0 -> Arrays.copyOf(input, at);
+            case 1 -> without(input, at, end);
+            case 2 -> with(input, at, at, new byte[] {(byte) random.nextInt(256)});
+            case 3 -> with(input, at, end, words.get(random.nextInt(words.size())));
+            case 4, 5 -> with(input, at, at, words.get(random.nextInt(words.size())));
+            case 6 -> with(input, at, at, Arrays.copyOfRange(input, at, end));
+            case 7 -> {
+                byte[] other = seeds.get(random.nextInt(seeds.size()));
+                int from = random.nextInt(1 + other.length);
+                yield with(input, at, input.length, Arrays.copyOfRange(other, from, other.length));
+            }
+            default -> {
+                byte[] flipped = input.clone();
+                if (at < flipped.length) {
+                    flipped[at] = (byte) (random.nextBoolean()
+                            ? random.nextInt(256)
+                            : flipped[at] ^ 1 << random.nextInt(8));
+                }
+                yield flipped;
+            }
+        };
+    }
+
+    private static byte[] without(byte[] bytes, int from, int to) {
+        return with(bytes, from, to, new byte[0]);
+    }
+
+    private static byte[] with(byte[] bytes, int from, int to, byte[] instead) {
+        byte[] changed = Arrays.copyOf(bytes, bytes.length - (to - from) + instead.length);
+        System.arraycopy(instead, 0, changed, from, instead.length);
+        System.arraycopy(bytes, to, changed, from + instead.length, bytes.length - to);
+        return changed;
+    }
+
+    /** As a Java string. */
+    private static String text(byte[] bytes) {
+        StringBuilder text = new StringBuilder("\"");
+        for (byte b : bytes) {
+            char c = (char) (b & 0xFF);
+            switch (c) {
+                case '\r' -> text.append("\\r");
+                case '\n' -> text.append("\\n");
+                case '"', '\\' -> text.append('\\').append(c);
+                default -> {
+                    if (c >= ' ' && c < 127) {
+                        text.append(c);
+                    } else {
+                        text.append(String.format("\\u%04x", (int) c));
+                    }
+                }
+            }
+        }
+        return text.append('"').toString();
+    }
+}

@@ -1,0 +1,10 @@
+package io.varve.server.fuzz;
+
+/**
+ * Takes any bytes and fails if something is wrong with what is done with them. Confined to the test's thread; nothing is remembered from
+ * one input to the next, so that whatever drives it (such as Jazzer, by its coverage) can.
+ */
+@FunctionalInterface
+public interface FuzzTarget {
+    void fuzz(byte[] input);
+}

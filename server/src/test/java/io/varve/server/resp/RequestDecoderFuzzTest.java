@@ -1,0 +1,208 @@
+package io.varve.server.resp;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.fuzz.FuzzRun;
+import io.varve.server.fuzz.GuardedMemory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Any bytes to the decoder: in whatever pieces they come, the same requests and the same error are found, nothing behind them is read, and
+ * everything is given back. Confined to the test's thread.
+ */
+class RequestDecoderFuzzTest {
+    /** Longer bulks are received in runs. */
+    private static final int THRESHOLD_BYTES = 40;
+    /** Longer ones are refused. */
+    private static final int MOST_BYTES = 200;
+    private static final long LIMIT_BYTES = 1 << 20;
+    private static final byte CANARY = 0x5a;
+
+    private static final GuardedMemory RECEIVED = new GuardedMemory(1 << 16);
+    private static final GuardedMemory FRESH = new GuardedMemory(1 << 16);
+
+    @AfterAll
+    static void close() {
+        RECEIVED.close();
+        FRESH.close();
+    }
+
+    @Test
+    void anyBytesAreDecodedAlikeInWhateverPieces() {
+        new FuzzRun("RequestDecoderFuzzTest", RequestDecoderFuzzTest::fuzz,
+                List.of("*1\r\n$4\r\nPING\r\n*0\r\nSET a \"b c\"\r\n\r\n*-1\r\nget 'x y'\n",
+                        "*3\r\n$3\r\nSET\r\n$0\r\n\r\n$50\r\n" + "v".repeat(50) + "\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n",
+                        "*3\r\n$4\r\nMSET\r\n$41\r\n" + "k".repeat(41) + "\r\n$40\r\n" + "w".repeat(40) + "\r\n",
+                        "*2\r\n$4\r\nECHO\r\n$201\r\n" + "e".repeat(201) + "\r\n*1\r\n$4\r\nPING\r\n",
+                        "*12\r\n" + "$1\r\na\r\n".repeat(12), "echo \"\\x41\\n\\\"\" 'it\\'s' \\x \"a\"\r\n"),
+                List.of("\r\n", "\r", "\n", "*", "$", "*1\r\n", "*2\r\n", "$0\r\n\r\n", "$3\r\nGET\r\n", "*-1\r\n",
+                        "$-1\r\n",
+                        "*2147483647\r\n", "$2147483647\r\n", "$9223372036854775808\r\n", "*10\r\n", "*11\r\n",
+                        "$41\r\n",
+                        "$16385\r\n", "\0", "\"", "'", "\\x", "0", "00", "+1", " ", "\u00ff"))
+                .run();
+    }
+
+    /** What was decoded, and the error behind it, whole and in pieces, of one who has said who they are and of one who has not. */
+    static void fuzz(byte[] input) {
+        SplittableRandom random = new SplittableRandom(Arrays.hashCode(input));
+        for (boolean authenticated : new boolean[] {true, false}) {
+            List<List<String>> whole = decode(input, new int[] {input.length}, authenticated, (byte) 0);
+            int[] bytes = new int[input.length];
+            Arrays.fill(bytes, 1);
+            assertThat(decode(input, bytes, authenticated, (byte) '1')).isEqualTo(whole);
+            int[] pieces = random.ints(input.length, 1, 1 + Math.max(2, input.length / 2)).toArray();
+            assertThat(decode(input, pieces, authenticated, (byte) '\r')).isEqualTo(whole);
+        }
+    }
+
+    private static List<List<String>> decode(byte[] input, int[] pieces, boolean authenticated, byte front) {
+        ArgumentMemory memory = new ArgumentMemory(LIMIT_BYTES);
+        Runs runs = new Runs();
+        Recorder recorder = new Recorder();
+        RequestDecoder decoder = new RequestDecoder(runs, memory, Integer.MAX_VALUE);
+        decoder.authenticated(authenticated);
+        byte[] kept = {};
+        int from = 0;
+        for (int piece : pieces) {
+            int to = Math.min(input.length, from + piece);
+            if (from == to || decoder.error() != null) {
+                break;
+            }
+            int taken = decoder.isFilling() ? decoder.fill(FRESH.put(input, from, to, front), to - from) : 0;
+            byte[] all = Arrays.copyOf(kept, kept.length + to - from - taken);
+            System.arraycopy(input, from + taken, all, kept.length, to - from - taken);
+            long base = RECEIVED.put(all, 0, all.length, front);
+            int reached = decoder.decode(base, 0, all.length, Integer.MAX_VALUE, recorder);
+            assertThat(reached).isBetween(0, all.length);
+            int end = decoder.isFilling() ? reached + decoder.keepBytes() : all.length;
+            assertThat(end).isLessThanOrEqualTo(all.length);
+            kept = Memory.toArray(base + reached, end - reached);
+            decoder.executed();
+            assertThat(memory.takenBytes()).isBetween(0L, LIMIT_BYTES);
+            from = to;
+        }
+        List<List<String>> decoded = recorder.requests;
+        decoded.add(List.of(String.valueOf(decoder.error())));
+        decoder.close();
+        assertThat(runs.held).as("runs that are held").isZero();
+        assertThat(memory.takenBytes()).isZero();
+        return decoded;
+    }
+
+    /** Keeps what was decoded as text. */
+    private static final class Recorder implements RequestSink {
+        private final List<List<String>> requests = new ArrayList<>();
+        private List<String> current = new ArrayList<>();
+        private int announced;
+
+        @Override
+        public void beginRequest(int arguments) {
+            assertThat(arguments).isPositive();
+            announced = arguments;
+            current = new ArrayList<>();
+        }
+
+        @Override
+        public void argument(long address, int length) {
+            current.add(new String(Memory.toArray(address, length), StandardCharsets.ISO_8859_1));
+        }
+
+        @Override
+        public void runArgument(ValueRun run) {
+            argument(run.address(), run.length());
+            run.release();
+        }
+
+        @Override
+        public void endRequest(boolean refused) {
+            assertThat(current).hasSize(announced);
+            if (refused) {
+                current.add("refused");
+            }
+            requests.add(current);
+        }
+
+        @Override
+        public void abandonRequest() {
+            current = new ArrayList<>();
+        }
+
+        @Override
+        public boolean isFull() {
+            return false;
+        }
+    }
+
+    /** Gives out runs, and counts them. */
+    private static final class Runs implements LargeBulks {
+        private int held;
+
+        @Override
+        public int thresholdBytes() {
+            return THRESHOLD_BYTES;
+        }
+
+        @Override
+        public @Nullable ValueRun open(int longestArgument, int length) {
+            assertThat(length).isGreaterThan(THRESHOLD_BYTES);
+            if (length > MOST_BYTES) {
+                return null;
+            }
+            held++;
+            return new CountedRun(this, length);
+        }
+    }
+
+    /** A run with a byte behind it that nobody may change. */
+    private static final class CountedRun implements ValueRun {
+        private final Runs runs;
+        private final ByteBuf buffer;
+
+        CountedRun(Runs runs, int length) {
+            this.runs = runs;
+            buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(length + 1).writerIndex(length).setByte(length,
+                    CANARY);
+        }
+
+        @Override
+        public int headRoom() {
+            return 0;
+        }
+
+        @Override
+        public long address() {
+            return ReplyWriter.addressOf(buffer);
+        }
+
+        @Override
+        public int length() {
+            return buffer.writerIndex();
+        }
+
+        @Override
+        public void retain() {
+            buffer.retain();
+        }
+
+        @Override
+        public void release() {
+            assertThat(buffer.getByte(length())).isEqualTo(CANARY);
+            if (buffer.release()) {
+                runs.held--;
+            }
+        }
+    }
+}
