@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.varve.server.config.ConfigReader;
 import io.varve.server.config.FileReplacement;
 
 /**
@@ -31,7 +32,7 @@ final class AclFile {
             return users;
         }
         for (int number = 1; number <= lines.size(); number++) {
-            String line = lines.get(number - 1).strip();
+            String line = ConfigReader.stripped(lines.get(number - 1));
             if (!line.isEmpty()) {
                 read(line, file + ":" + number, control, users, errors);
             }
@@ -70,7 +71,7 @@ final class AclFile {
         UserDraft draft = control.newDraft();
         try {
             for (String rule : AccessControl.mergeGroups(words.subList(2, words.size()))) {
-                draft.apply(rule.strip());
+                draft.apply(ConfigReader.stripped(rule));
             }
             users.put(name, draft.build());
         } catch (RuleException bad) {

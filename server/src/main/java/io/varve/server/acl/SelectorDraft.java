@@ -273,6 +273,8 @@ final class SelectorDraft {
         if (part.isEmpty()) {
             throw new RuleException(SYNTAX);
         }
+        // Redis takes it, and cannot read what it then tells.
+        throwIfBlank(part);
         if (names.subcommands(command).length > 0) {
             command(find(rule), rule, true);
             return;

@@ -1,6 +1,7 @@
 package io.varve.server.acl;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -140,7 +141,22 @@ public final class User {
         List<String> parts = new ArrayList<>(flags());
         passwordHashes.forEach(hash -> parts.add("#" + hash));
         parts.add(root().describe());
-        groups().forEach(group -> parts.add("(" + group.describe() + ")"));
+        groups().forEach(group -> parts.add("(" + quoted(group.describe()) + ")"));
         return parts.stream().collect(Collectors.joining(" "));
+    }
+
+    /**
+     * The words of a group. They are split at blanks with a view to quotes, and the first that ends in a parenthesis ends it: a word of which
+     * that would make another is put in quotes, which Redis leaves out, and then reads as something else.
+     */
+    private static String quoted(String rules) {
+        return Arrays.stream(rules.split(" ")).map(User::quotedWord).collect(Collectors.joining(" "));
+    }
+
+    private static String quotedWord(String word) {
+        if (word.indexOf('"') < 0 && word.indexOf('\'') < 0 && !word.endsWith(")")) {
+            return word;
+        }
+        return '"' + word.replace("\\", "\\\\").replace("\"", "\\\"").replace(")", "\\x29") + '"';
     }
 }

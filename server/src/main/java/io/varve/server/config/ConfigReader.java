@@ -5,6 +5,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,14 +80,14 @@ public final class ConfigReader {
             throw new ConfigException("configuration file " + path + " cannot be read: " + reason(path, unreadable));
         }
         for (int number = 1; number <= lines.size(); number++) {
-            String line = lines.get(number - 1).strip();
+            String line = stripped(lines.get(number - 1));
             if (line.isEmpty() || line.startsWith("#")) {
                 continue;
             }
             List<String> words = split(line);
             String where = path + ":" + number;
             if (words == null) {
-                String name = line.split("\\s", 2)[0];
+                String name = line.split("\\s", 2)[0].replaceAll("[\"']", "");
                 throw new ConfigException(where + ": unbalanced quotes: "
                         + (mayHoldSecret(name) ? name + " (hidden)" : line));
             }
@@ -107,7 +108,7 @@ public final class ConfigReader {
 
     private void directive(String name, List<String> values, String where, int depth) {
         if (name.equalsIgnoreCase("include") && values.size() == 1) {
-            file(Path.of(values.getFirst()), depth + 1);
+            include(values.getFirst(), where, depth);
             return;
         }
         if (name.equalsIgnoreCase("user")) {
@@ -149,6 +150,16 @@ public final class ConfigReader {
         config = config.with(setting.name(), value);
     }
 
+    private void include(String name, String where, int depth) {
+        Path path;
+        try {
+            path = Path.of(name);
+        } catch (InvalidPathException bad) {
+            throw new ConfigException(named(where, "include") + bad.getMessage());
+        }
+        file(path, depth + 1);
+    }
+
     private void user(List<String> values, String where) {
         if (values.isEmpty()) {
             throw new ConfigException(named(where, "user").strip() + ": needs a name and rules");
@@ -182,13 +193,31 @@ public final class ConfigReader {
         return where.equals("--" + name) ? where + " " : where + ": " + name + " ";
     }
 
+    /** Without blanks at its ends. */
+    public static String stripped(String line) {
+        int from = 0;
+        int to = line.length();
+        while (from < to && isBlank(line.charAt(from))) {
+            from++;
+        }
+        while (from < to && isBlank(line.charAt(to - 1))) {
+            to--;
+        }
+        return line.substring(from, to);
+    }
+
+    /** As in Redis: other characters that Unicode takes for blanks are parts of words. */
+    private static boolean isBlank(char c) {
+        return c == ' ' || c >= '\t' && c <= '\r';
+    }
+
     /** Splits a line at blanks; quotes as in the inline protocol. Null if they are unbalanced. */
     public static @Nullable List<String> split(String line) {
         List<String> words = new ArrayList<>();
         int i = 0;
         int length = line.length();
         while (true) {
-            while (i < length && Character.isWhitespace(line.charAt(i))) {
+            while (i < length && isBlank(line.charAt(i))) {
                 i++;
             }
             if (i >= length) {
@@ -205,7 +234,7 @@ public final class ConfigReader {
                     word.append('\'');
                     i += 2;
                 } else if (quote != 0 && c == quote) {
-                    if (i + 1 < length && !Character.isWhitespace(line.charAt(i + 1))) {
+                    if (i + 1 < length && !isBlank(line.charAt(i + 1))) {
                         return null;
                     }
                     quote = 0;
@@ -214,7 +243,7 @@ public final class ConfigReader {
                 } else if (quote == 0 && (c == '"' || c == '\'')) {
                     quote = c;
                     i++;
-                } else if (quote == 0 && Character.isWhitespace(c)) {
+                } else if (quote == 0 && isBlank(c)) {
                     ended = true;
                 } else {
                     word.append(c);

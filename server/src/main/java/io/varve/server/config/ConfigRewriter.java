@@ -75,7 +75,7 @@ public final class ConfigRewriter {
         return lines;
     }
 
-    private static List<String> userLines(List<List<String>> users) throws IOException {
+    static List<String> userLines(List<List<String>> users) throws IOException {
         List<String> lines = new ArrayList<>();
         for (List<String> words : users) {
             List<String> texts = new ArrayList<>();
@@ -94,11 +94,11 @@ public final class ConfigRewriter {
     }
 
     /** Where the first user stood, or at the end. */
-    private static List<String> withUsers(List<String> lines, List<String> users) {
+    static List<String> withUsers(List<String> lines, List<String> users) {
         List<String> result = new ArrayList<>();
         boolean written = false;
         for (String line : lines) {
-            if (!line.strip().toLowerCase(Locale.ROOT).matches("user\\s.*")) {
+            if (!firstWord(line).equalsIgnoreCase("user")) {
                 result.add(line);
             } else if (!written) {
                 result.addAll(users);
@@ -115,12 +115,17 @@ public final class ConfigRewriter {
     }
 
     private static @Nullable Setting settingOf(String line) {
-        String stripped = line.strip();
+        return Settings.find(firstWord(line));
+    }
+
+    /** What a line is about, as {@link ConfigReader} sees it; empty if it says nothing. */
+    private static String firstWord(String line) {
+        String stripped = ConfigReader.stripped(line);
         if (stripped.isEmpty() || stripped.startsWith("#")) {
-            return null;
+            return "";
         }
         List<String> words = ConfigReader.split(stripped);
-        return words == null || words.isEmpty() ? null : Settings.find(words.getFirst());
+        return words == null || words.isEmpty() ? "" : words.getFirst();
     }
 
     private static List<String> directives(Setting setting, ServerConfig config) {
