@@ -66,6 +66,11 @@ class PayloadFuzzTest {
     static void fuzz(byte[] value) {
         byte[] payload = Arrays.copyOf(value, value.length + PayloadLayout.FOOTER_BYTES);
         payload[value.length] = PayloadLayout.LATEST_VERSION;
+        int summed = payload.length - Long.BYTES;
+        long checksum = Crc64.of(PAYLOAD.put(payload, 0, summed, (byte) 0), summed);
+        for (int i = 0; i < Long.BYTES; i++) {
+            payload[summed + i] = (byte) (checksum >>> i * Byte.SIZE);
+        }
         String read = read(payload, (byte) 0);
         assertThat(read(payload, (byte) 0xff)).isEqualTo(read);
         PayloadReader.isIntact(PAYLOAD.put(value, 0, value.length, (byte) 0), value.length);
