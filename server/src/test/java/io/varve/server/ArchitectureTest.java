@@ -1,12 +1,17 @@
 package io.varve.server;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -16,6 +21,16 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 /** The walls between the rooms of the server. */
 final class ArchitectureTest {
     private static final String ROOT = "io.varve.server";
+    private static final String COMMAND = ROOT + ".command";
+    /** The families of commands, and which others each may know. */
+    private static final Map<String, Set<String>> FAMILIES = Map.ofEntries(Map.entry("acl", Set.of("pubsub")),
+            Map.entry("bitmap", Set.of("string")), Map.entry("connection", Set.of()),
+            Map.entry("dump", Set.of("hash", "key", "list", "set", "sortedset")),
+            Map.entry("geo", Set.of("sortedset")), Map.entry("hash", Set.of()), Map.entry("hyperloglog", Set.of()),
+            Map.entry("introspection", Set.of("hash", "set", "sortedset")), Map.entry("key", Set.of()),
+            Map.entry("list", Set.of()), Map.entry("pubsub", Set.of()), Map.entry("server", Set.of()),
+            Map.entry("set", Set.of()), Map.entry("sort", Set.of("hash", "list", "set", "sortedset")),
+            Map.entry("sortedset", Set.of("set")), Map.entry("string", Set.of()), Map.entry("transaction", Set.of()));
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(ROOT);
 
@@ -109,6 +124,55 @@ final class ArchitectureTest {
     }
 
     @Test
+    void familiesOfCommandsKnowNoOtherButThoseThatAreNamed() {
+        for (String family : FAMILIES.keySet()) {
+            Set<String> strangers = new TreeSet<>(FAMILIES.keySet());
+            strangers.remove(family);
+            strangers.removeAll(FAMILIES.get(family));
+            strangers.add("dispatch");
+            strangers.add("registry");
+            forbidWithinCommands(family, strangers);
+        }
+    }
+
+    @Test
+    void whatACommandIsAndWhatRunsItKnowNoFamily() {
+        Set<String> above = new TreeSet<>(FAMILIES.keySet());
+        above.add("registry");
+        forbidWithinCommands("dispatch", above);
+        above.add("dispatch");
+        forbidWithinCommands("value", above);
+        above.add("value");
+        noClasses().that().resideInAPackage(COMMAND).should().dependOnClassesThat()
+                .resideInAnyPackage(packages(above)).check(CLASSES);
+    }
+
+    @Test
+    void textsOfCommandsKnowNoOtherRoom() {
+        noClasses().that().resideInAPackage(COMMAND + ".text").should().dependOnClassesThat(
+                DescribedPredicate.describe("are of another room", used -> used.getPackageName().startsWith(COMMAND)
+                        && !used.getPackageName().equals(COMMAND + ".text")))
+                .check(CLASSES);
+    }
+
+    @Test
+    void roomsOfCommandsFormNoCycle() {
+        slices().assignedFrom(new SliceAssignment() {
+            @Override
+            public SliceIdentifier getIdentifierOf(JavaClass any) {
+                return any.getPackageName().startsWith(COMMAND)
+                        ? SliceIdentifier.of(any.getPackageName())
+                        : SliceIdentifier.ignore();
+            }
+
+            @Override
+            public String getDescription() {
+                return "rooms of commands";
+            }
+        }).should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
     void commandsKnowNoChannels() {
         forbid("command", "net");
     }
@@ -161,12 +225,24 @@ final class ArchitectureTest {
 
     @Test
     void everyRoomSaysWhatLivesInIt() {
-        classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(ROOT, ROOT + ".admin",
-                ROOT + ".admin.http", ROOT + ".acl", ROOT + ".blocking", ROOT + ".command", ROOT + ".config",
-                ROOT + ".events", ROOT + ".geo", ROOT + ".keys", ROOT + ".net", ROOT + ".pubsub", ROOT + ".rdb",
-                ROOT + ".resp",
-                ROOT + ".system",
-                ROOT + ".tls", ROOT + ".tracking").check(CLASSES);
+        Set<String> rooms = new TreeSet<>(List.of(ROOT));
+        for (String room : List.of("admin", "admin.http", "acl", "blocking", "command", "config", "events", "geo",
+                "keys", "net", "pubsub", "rdb", "resp", "system", "tls", "tracking")) {
+            rooms.add(ROOT + "." + room);
+        }
+        rooms.addAll(List.of(packages(FAMILIES.keySet())));
+        rooms.addAll(List.of(packages(Set.of("dispatch", "registry", "text", "value"))));
+        classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(rooms.toArray(String[]::new))
+                .check(CLASSES);
+    }
+
+    private static String[] packages(Set<String> rooms) {
+        return rooms.stream().map(room -> COMMAND + "." + room).toArray(String[]::new);
+    }
+
+    private static void forbidWithinCommands(String room, Set<String> others) {
+        noClasses().that().resideInAPackage(COMMAND + "." + room).should().dependOnClassesThat()
+                .resideInAnyPackage(packages(others)).check(CLASSES);
     }
 
     private static DescribedPredicate<com.tngtech.archunit.core.domain.JavaMethodCall> named(String owner,

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Who may do everything is not asked about: that is one branch in the dispatcher.
  */
-final class AccessGuard {
+public final class AccessGuard {
     /** A longer key, channel or name of a user is cut in the log. */
     private static final int LONGEST_LOGGED_BYTES = 4096;
 
@@ -23,8 +23,7 @@ final class AccessGuard {
     }
 
     /** The error for a command that the client's user may not run; null if they may. */
-    @Nullable
-    String refusal(Client client, Batch batch, int command, CommandSpec spec) {
+    public @Nullable String refusal(Client client, Batch batch, int command, CommandSpec spec) {
         long verdict = client.user().check(RequestedAccess.of(batch, command, spec));
         if (verdict == Denial.NONE) {
             return null;
@@ -39,8 +38,7 @@ final class AccessGuard {
     }
 
     /** The same for a command that was queued when the rules may have been others. */
-    @Nullable
-    String refusalInTransaction(Client client, Batch batch, int command, CommandSpec spec) {
+    public @Nullable String refusalInTransaction(Client client, Batch batch, int command, CommandSpec spec) {
         long verdict = client.user().check(RequestedAccess.of(batch, command, spec));
         if (verdict == Denial.NONE) {
             return null;
@@ -62,7 +60,7 @@ final class AccessGuard {
     }
 
     /** A name and password were not right: {@code object} is the command that gave them as it was given, {@code user} the name. */
-    void noteFailedLogin(String object, String user, Invocation call) {
+    public void noteFailedLogin(String object, String user, Invocation call) {
         String name = user.substring(0, Math.min(user.length(), LONGEST_LOGGED_BYTES));
         note(Denial.AUTH, object, name, call.client(), call.spec());
     }
@@ -70,6 +68,6 @@ final class AccessGuard {
     private void note(Denial reason, String object, String user, Client client, CommandSpec spec) {
         long now = server.ticker().wallMillis();
         server.access().log().add(reason, client.transaction() == null ? AclLog.TOP_LEVEL : AclLog.IN_MULTI, object,
-                user, ClientCommands.line(client, now, spec.fullName()), now, server.config().number("acllog-max-len"));
+                user, ClientLine.of(client, now, spec.fullName()), now, server.config().number("acllog-max-len"));
     }
 }

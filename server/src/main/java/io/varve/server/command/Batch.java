@@ -271,8 +271,8 @@ public final class Batch implements RequestSink {
         specs[command] = spec;
     }
 
-    @Nullable
-    CommandSpec spec(int command) {
+    /** What was found under a command's name; null if there is no such command, or none was looked for yet. */
+    public @Nullable CommandSpec spec(int command) {
         return specs[command];
     }
 
@@ -351,7 +351,7 @@ public final class Batch implements RequestSink {
     }
 
     /** The command that is next has been answered: what was found out about a key of its own elsewhere is another's no more. */
-    void endFetches() {
+    public void endFetches() {
         fetches = 0;
         fetching = null;
         absentOthers.clear();
@@ -402,12 +402,13 @@ public final class Batch implements RequestSink {
         return commandCount;
     }
 
-    int firstArgument(int command) {
+    /** The number, in the batch, of a command's first argument: its name. */
+    public int firstArgument(int command) {
         return firstArguments[command];
     }
 
     /** Whether memory for an argument was refused. */
-    boolean isRefused(int command) {
+    public boolean isRefused(int command) {
         return refused[command];
     }
 
@@ -415,24 +416,28 @@ public final class Batch implements RequestSink {
         return argumentCounts[command];
     }
 
-    int firstKey(int command) {
+    /** The number, in the batch, of a command's first key. */
+    public int firstKey(int command) {
         return firstKeys[command];
     }
 
-    int keyCount(int command) {
+    /** How many keys a command has. */
+    public int keyCount(int command) {
         return keyCounts[command];
     }
 
-    int keyTotal() {
+    /** How many keys all commands have. */
+    public int keyTotal() {
         return keyTotal;
     }
 
-    Key key(int index) {
+    /** The key with this number in the batch. */
+    public Key key(int index) {
         return keys[index];
     }
 
     /** The keys of all commands, {@link #keyTotal} of them, and then those of earlier batches. */
-    Key[] keys() {
+    public Key[] keys() {
         return keys;
     }
 
@@ -449,12 +454,12 @@ public final class Batch implements RequestSink {
     }
 
     /** Whether any argument arrived in a run of its own. */
-    boolean hasRuns() {
+    public boolean hasRuns() {
         return runTotal > 0;
     }
 
     /** How long the arguments of the commands from this one on are together, bytes. */
-    long argumentBytes(int command) {
+    public long argumentBytes(int command) {
         long bytes = 0;
         for (int i = command < commandCount ? firstArguments[command] : argumentTotal; i < argumentTotal; i++) {
             bytes += lengths[i];
@@ -462,12 +467,13 @@ public final class Batch implements RequestSink {
         return bytes;
     }
 
-    boolean hasRun(int argument) {
+    /** Whether the argument with this number in the batch arrived in a run that nobody has taken. */
+    public boolean hasRun(int argument) {
         return runTotal > 0 && argument < runs.length && runs[argument] != null;
     }
 
     /** Of an argument that has a run: bytes in front of it. */
-    int headRoom(int argument) {
+    public int headRoom(int argument) {
         return java.util.Objects.requireNonNull(runs[argument]).headRoom();
     }
 
@@ -505,7 +511,7 @@ public final class Batch implements RequestSink {
      *
      * @param length no more than {@link RunHeads#BYTES} where its run may have been taken
      */
-    byte[] argumentBytes(int command, int index, int length) {
+    public byte[] argumentBytes(int command, int index, int length) {
         int argument = firstArguments[command] + index;
         byte[] head = heads == null ? null : heads.of(argument, length);
         return head == null ? Memory.toArray(addresses[argument], length) : head;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What is done for all commands of a batch before the first of them runs: they are looked up, their keys are bound, and
  * what they will need is read ahead. Confined to its event loop.
  */
-final class BatchPreparation {
+public final class BatchPreparation {
     private final ServerContext server;
     private final CommandTable table;
     private final CacheSession session;
@@ -17,14 +17,14 @@ final class BatchPreparation {
     private int lastLength;
     private @Nullable CommandSpec lastFound;
 
-    BatchPreparation(ServerContext server, CommandTable table, CacheSession session) {
+    public BatchPreparation(ServerContext server, CommandTable table, CacheSession session) {
         this.server = server;
         this.table = table;
         this.session = session;
     }
 
     /** Looks the commands up, binds their keys and touches what they will need. */
-    void prepare(Batch batch, int database) {
+    public void prepare(Batch batch, int database) {
         batch.clearKeys();
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = lookUp(batch, i);
@@ -100,23 +100,5 @@ final class BatchPreparation {
         Key key = batch.addKey(command, index);
         int argument = batch.firstArgument(command) + index;
         session.bind(key, database, batch.address(argument), batch.length(argument));
-    }
-
-    /** The arguments of a command in a batch, for key finders. */
-    record BatchArguments(Batch batch, int command) implements Arguments {
-        @Override
-        public int argumentCount() {
-            return batch.argumentCount(command);
-        }
-
-        @Override
-        public long argumentAddress(int index) {
-            return batch.address(batch.firstArgument(command) + index);
-        }
-
-        @Override
-        public int argumentLength(int index) {
-            return batch.length(batch.firstArgument(command) + index);
-        }
     }
 }

@@ -15,7 +15,7 @@ import io.varve.server.resp.ArgumentMemory;
  * <p>A key that may be on flash and was not found there is noted with the batch, with the tier's count of falls: as long as it is
  * the same under the lock of the key's shard, the key has not fallen since.
  */
-final class Below {
+public final class Below {
     /**
      * How often the keys of one command are fetched, beside once for every {@link #MOST_KEYS}: they may fall again before it runs,
      * if memory is too small for them all.
@@ -34,14 +34,14 @@ final class Below {
     private Suspension waitForOthers = Suspension.silent();
 
     /** @param memory what waiting requests may take of the heap */
-    Below(FlashTier tier, CacheSession session, ArgumentMemory memory) {
+    public Below(FlashTier tier, CacheSession session, ArgumentMemory memory) {
         this.tier = tier;
         this.session = session;
         this.memory = memory;
     }
 
     /** Whether one of the keys may be on flash and is not in memory. Their shards are locked. */
-    boolean isAnyMissing(Batch batch, int first, int count) {
+    public boolean isAnyMissing(Batch batch, int first, int count) {
         for (int i = first; i < first + count; i++) {
             if (isMissing(batch, i, batch.key(i))) {
                 return true;
@@ -84,7 +84,7 @@ final class Below {
     }
 
     /** Whether any were noted. */
-    boolean hasOthers() {
+    public boolean hasOthers() {
         return others != null;
     }
 
@@ -98,7 +98,7 @@ final class Below {
     }
 
     /** Has the keys fetched that were noted. */
-    Suspension fetchOthers(Batch batch) {
+    public Suspension fetchOthers(Batch batch) {
         Fetching noted = java.util.Objects.requireNonNull(others);
         others = null;
         batch.fetching(noted);
@@ -111,7 +111,7 @@ final class Below {
     }
 
     /** Whether these keys, of one command, are fetched once more: if they are many more often, as not all are fetched at once. */
-    static boolean mayFetch(Batch batch, int first, int count) {
+    public static boolean mayFetch(Batch batch, int first, int count) {
         long bytes = 0;
         for (int i = first; i < first + count; i++) {
             bytes += batch.key(i).length();
@@ -125,7 +125,7 @@ final class Below {
      * @param first     of the command's keys
      * @param elsewhere a key in another database that the command asked for as well, or null
      */
-    Suspension fetch(Batch batch, int first, @org.jspecify.annotations.Nullable Key elsewhere) {
+    public Suspension fetch(Batch batch, int first, @org.jspecify.annotations.Nullable Key elsewhere) {
         Suspension wait = Suspension.silent();
         Fetching fetching = new Fetching(wait::again, memory);
         Fetch fetch = fetching.fetch();
@@ -161,7 +161,7 @@ final class Below {
      * @param first of the command's keys
      * @return whether memory had room for those of the command
      */
-    boolean settle(Batch batch, int first, int count) {
+    public boolean settle(Batch batch, int first, int count) {
         Fetching fetching = batch.takeFetching();
         if (fetching == null) {
             return true;

@@ -12,6 +12,7 @@ import io.varve.memory.item.Key;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.blocking.BlockedKeys.Unblocking;
 import io.varve.server.blocking.Waiter;
+import io.varve.server.command.text.LongDouble;
 import io.varve.server.keys.NamedKey;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
@@ -24,9 +25,9 @@ import io.varve.server.resp.ReplyWriter;
  *
  * @see BlockedKeys
  */
-final class Blocking {
+public final class Blocking {
     /** What is taken goes to the client alone. */
-    static final int NO_TARGET = -1;
+    public static final int NO_TARGET = -1;
 
     private static final String UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     /** What a waiter takes on the heap, here and with its connection, and what a key of it does beside its bytes. */
@@ -41,7 +42,7 @@ final class Blocking {
     private Blocking() {}
 
     /** What a look at a key came to. */
-    enum Taken {
+    public enum Taken {
         /** It is not there. */
         MISSING,
         /** It has another type; nothing has been replied. */
@@ -56,14 +57,14 @@ final class Blocking {
 
     /** Takes from a key what the command is to have, and replies it. */
     @FunctionalInterface
-    interface Taking {
+    public interface Taking {
         /** @param keyIndex number of the key among those that the command names */
         Taken from(Invocation call, int keyIndex);
     }
 
     /** How a command that must not wait says that there is nothing. */
     @FunctionalInterface
-    interface Absence {
+    public interface Absence {
         void reply(ReplyWriter reply);
     }
 
@@ -76,7 +77,7 @@ final class Blocking {
      * @param timeoutArgument the longest time to wait, in seconds, 0: for ever
      * @param nothing         the reply within a transaction if there is nothing
      */
-    static void take(Invocation call, ItemType type, int keys, int target, int timeoutArgument, Taking taking,
+    public static void take(Invocation call, ItemType type, int keys, int target, int timeoutArgument, Taking taking,
             Absence nothing) {
         Waiter waiter = call.client().waiter();
         if (waiter != null) {
@@ -122,7 +123,7 @@ final class Blocking {
     private static void startWaiting(Invocation call, ItemType type, int keys, int target, long timeoutMillis) {
         long bytes = take(call);
         if (bytes < 0) {
-            call.reply().error(Dispatcher.OUT_OF_MEMORY);
+            call.reply().error(Errors.OUT_OF_MEMORY);
             return;
         }
         List<NamedKey> names = new ArrayList<>(keys);
@@ -210,7 +211,7 @@ final class Blocking {
     }
 
     /** Replies that the waiting is over although nothing has come. */
-    static void replyEnd(ReplyWriter reply, Waiter.End end) {
+    public static void replyEnd(ReplyWriter reply, Waiter.End end) {
         switch (end) {
             case TIMEOUT -> reply.nilArray();
             case ERROR -> reply.error(UNBLOCKED);
@@ -218,7 +219,7 @@ final class Blocking {
     }
 
     /** CLIENT UNBLOCK. */
-    static void unblock(Invocation call) {
+    public static void unblock(Invocation call) {
         if (call.argumentCount() > 4) {
             call.reply().error("ERR unknown subcommand or wrong number of arguments for '"
                     + call.argumentString(1) + "'. Try CLIENT HELP.");

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.text.GlobPattern;
 import io.varve.server.pubsub.Name;
 
 /** Matches names of channels that lie on the heap with patterns. Confined to one thread at a time. */

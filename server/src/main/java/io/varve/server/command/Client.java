@@ -86,7 +86,7 @@ public final class Client {
     }
 
     /** Whether it has come over the loopback interface, and so from this machine. */
-    boolean isLocal() {
+    public boolean isLocal() {
         String host = address.substring(0, address.lastIndexOf(':')).replace("[", "").replace("]", "");
         try {
             return InetAddress.ofLiteral(host).isLoopbackAddress();
@@ -152,23 +152,23 @@ public final class Client {
     }
 
     /** By which it is here: the default user's until it has authenticated. */
-    Account account() {
+    public Account account() {
         return account;
     }
 
     /** What it may do, at this moment. */
-    User user() {
+    public User user() {
         return account.user();
     }
 
     /** It has said who it is. */
-    void login(Account known) {
+    public void login(Account known) {
         account = known;
         authenticated = true;
     }
 
     /** It is again who it was when it came. */
-    void logout(Account defaultAccount) {
+    public void logout(Account defaultAccount) {
         account = defaultAccount;
         authenticated = defaultAccount.user().admitsAnyone();
     }
@@ -225,9 +225,18 @@ public final class Client {
     }
 
     /** Closes at once: no further command is executed, and what was not written is dropped. */
-    void abort() {
+    public void abort() {
         closing = true;
         connection.kill();
+    }
+
+    /** Closes it on behalf of a client: at once, or, if that is itself, after the reply. */
+    public void closeFor(Client asker) {
+        if (asker == this) {
+            closeAfterReply();
+        } else {
+            kill();
+        }
     }
 
     /** Whether another client has killed it. */
@@ -245,18 +254,18 @@ public final class Client {
     // --- its transaction
 
     /** What it has queued since MULTI; null if it has sent none. */
-    @Nullable
-    Transaction transaction() {
+    public @Nullable Transaction transaction() {
         return transaction;
     }
 
-    void begin(Transaction begun) {
+    /** MULTI: commands are queued in this from now on. */
+    public void begin(Transaction begun) {
         transaction = begun;
         queuedCommands = 0;
     }
 
     /** So many commands are queued by now, which take so many bytes. */
-    void queued(int commands, long bytes) {
+    public void queued(int commands, long bytes) {
         queuedCommands = commands;
         queuedBytes = bytes;
     }
@@ -272,12 +281,12 @@ public final class Client {
     }
 
     /** The keys that it watches. */
-    Watch watch() {
+    public Watch watch() {
         return watch;
     }
 
     /** EXEC or DISCARD, or the end: nothing is queued or watched any more. */
-    void endTransaction() {
+    public void endTransaction() {
         Transaction ended = transaction;
         if (ended != null) {
             transaction = null;
@@ -301,23 +310,29 @@ public final class Client {
     }
 
     /** Whether it listens and speaks RESP2, in which messages are told from replies by nothing: few commands are allowed. */
-    boolean isListeningOnly() {
+    public boolean isListeningOnly() {
         return isListening() && protocol == 2;
     }
 
     /** How it is told of keys that it has cached; null if it is not. */
-    @Nullable
-    Tracker tracker() {
+    public @Nullable Tracker tracker() {
         return tracker;
     }
 
-    void tracker(@Nullable Tracker value) {
+    /** From now on it is told so, or not at all (null). */
+    public void tracker(@Nullable Tracker value) {
         tracker = value;
         subscriptions.tracks(value != null);
     }
 
+    /** The number of the client that is told of them in its place; 0: itself; -1: it is not told. */
+    public long redirection() {
+        Tracker now = tracker;
+        return now == null ? -1 : now.options().redirect();
+    }
+
     /** Whether it is told of every command. */
-    boolean isMonitor() {
+    public boolean isMonitor() {
         return subscriptions.isMonitoring();
     }
 
@@ -327,11 +342,12 @@ public final class Client {
     }
 
     /** Since when it waits until it may publish, ms since the epoch; 0 if it does not. */
-    long waitsToPublishSinceMillis() {
+    public long waitsToPublishSinceMillis() {
         return waitsToPublishSinceMillis;
     }
 
-    void waitsToPublishSinceMillis(long value) {
+    /** See {@link #waitsToPublishSinceMillis()}. */
+    public void waitsToPublishSinceMillis(long value) {
         waitsToPublishSinceMillis = value;
     }
 

@@ -55,13 +55,13 @@ public final class Clients {
         }
     }
 
-    @Nullable
-    Client find(long id) {
+    /** The client with this number; null if it is not connected. */
+    public @Nullable Client find(long id) {
         return byId.get(id);
     }
 
     /** In no order: for sums, as there may be thousands. */
-    Iterable<Client> unordered() {
+    public Iterable<Client> unordered() {
         return byId.values();
     }
 

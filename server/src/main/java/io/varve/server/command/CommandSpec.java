@@ -24,7 +24,7 @@ public final class CommandSpec {
             "@slow", "@blocking", "@dangerous", "@connection", "@transaction", "@scripting");
 
     /** What is shown in place of an argument that {@link #isSecret}. */
-    static final String REDACTED = "(redacted)";
+    public static final String REDACTED = "(redacted)";
 
     private static final String CONNECTION = "@connection";
     private static final String PUBSUB = "pubsub";
@@ -212,52 +212,52 @@ public final class CommandSpec {
     }
 
     /** Whether it runs only where {@code enable-debug-command} allows it. */
-    boolean isForDebugging() {
+    public boolean isForDebugging() {
         return forDebugging;
     }
 
     /** Whether it reads or writes keys and does nothing else: of a client that has asked for nothing special it just runs. */
-    boolean isPlain() {
+    public boolean isPlain() {
         return plain;
     }
 
     /** Whether it takes so short a time, always, that several of them share a reading of the clock. */
-    boolean sharesClock() {
+    public boolean sharesClock() {
         return sharesClock;
     }
 
     /** Whether it has changed nothing, for all of its keys, when it found no room. */
-    boolean isAllOrNothing() {
+    public boolean isAllOrNothing() {
         return allOrNothing;
     }
 
     /** Whether it is not queued after MULTI. */
-    boolean runsAtOnce() {
+    public boolean runsAtOnce() {
         return runsAtOnce;
     }
 
     /** Whether it asks flash, if there is one, for more than the keys that it names: its client waits for that. */
-    boolean waitsForFlash() {
+    public boolean waitsForFlash() {
         return waitsForFlash;
     }
 
     /** Whether a client that listens, in RESP2, may send it. */
-    boolean isAllowedWhileListening() {
+    public boolean isAllowedWhileListening() {
         return allowedWhileListening;
     }
 
     /** Whether its replies are pushes, which CLIENT REPLY does not leave out. */
-    boolean pushes() {
+    public boolean pushes() {
         return pushes;
     }
 
     /** Whether it leaves messages for others: it waits while too many are not delivered yet. */
-    boolean publishes() {
+    public boolean publishes() {
         return publishes;
     }
 
     /** Whether there are keys among its arguments: what stands at {@link #firstKey} may be another kind of name. */
-    boolean namesKeys() {
+    public boolean namesKeys() {
         return namesKeys;
     }
 
@@ -284,7 +284,7 @@ public final class CommandSpec {
     }
 
     /** What these arguments do to the key among them, of all that {@link #keyUses} say a command may do. */
-    List<String> keyFlags(Arguments arguments, int index) {
+    public List<String> keyFlags(Arguments arguments, int index) {
         List<String> flags = List.of();
         for (KeyUse use : keyUses) {
             if (use.covers(index, arguments.argumentCount())) {
@@ -304,13 +304,12 @@ public final class CommandSpec {
     }
 
     /** Tells whether it looks at keys that it does not name; null if it never does. */
-    @Nullable
-    OtherKeys otherKeys() {
+    public @Nullable OtherKeys otherKeys() {
         return otherKeys;
     }
 
     /** Whether an argument is to be shown to nobody: in the slow log, to monitors. */
-    boolean isSecret(Arguments arguments, int index) {
+    public boolean isSecret(Arguments arguments, int index) {
         return secrets != null && secrets.isSecret(arguments, index);
     }
 
@@ -351,7 +350,8 @@ public final class CommandSpec {
         return subcommands;
     }
 
-    boolean hasSubcommands() {
+    /** Whether it is a container of others. */
+    public boolean hasSubcommands() {
         return subcommandArray.length > 0;
     }
 
@@ -363,7 +363,8 @@ public final class CommandSpec {
         return nameBytes;
     }
 
-    int id() {
+    /** Its place in arrays of counters, from 0 to the number of {@link CommandTable#all}. */
+    public int id() {
         return id;
     }
 
@@ -378,19 +379,19 @@ public final class CommandSpec {
 
     /** Tells what is done to the keys of a command where it depends on the arguments. Immutable. */
     @FunctionalInterface
-    interface UseNarrowing {
+    public interface UseNarrowing {
         List<String> flags(Arguments arguments);
     }
 
     /** Tells whether a command looks at keys that it does not name: all shards are locked for it. Immutable. */
     @FunctionalInterface
-    interface OtherKeys {
+    public interface OtherKeys {
         boolean areUsed(Arguments arguments);
     }
 
     /** Tells which arguments are secrets. Immutable. */
     @FunctionalInterface
-    interface Secrets {
+    public interface Secrets {
         boolean isSecret(Arguments arguments, int index);
     }
 
@@ -486,7 +487,7 @@ public final class CommandSpec {
          * @param from the first argument that may be the word
          * @param use  what is done to it, see {@link #access}
          */
-        Builder keyBehind(String word, int from, String use) {
+        public Builder keyBehind(String word, int from, String use) {
             behindWords.add(new KeyUse(from, 0, 1, false, word, List.of(use.split(" "))));
             return this;
         }
@@ -496,43 +497,43 @@ public final class CommandSpec {
          *
          * @param use what is done to them, see {@link #access}
          */
-        Builder unknownKeys(String use) {
+        public Builder unknownKeys(String use) {
             behindWords.add(KeyUse.unknown(List.of(use.split(" "))));
             return this;
         }
 
         /** It may look at keys that it does not name. */
-        Builder usesOtherKeys(OtherKeys value) {
+        public Builder usesOtherKeys(OtherKeys value) {
             otherKeys = value;
             return this;
         }
 
         /** For {@link KeyUse#VARIABLE}: what a given command does to its keys. */
-        Builder narrowedAccess(UseNarrowing value) {
+        public Builder narrowedAccess(UseNarrowing value) {
             useNarrowing = value;
             return this;
         }
 
         /** Arguments that are channels, which users' rules are asked about; the last may be counted from the end. */
-        Builder channels(int first, int last) {
+        public Builder channels(int first, int last) {
             channelUse = new ChannelUse(first, last, false);
             return this;
         }
 
         /** The same for patterns of channels. */
-        Builder channelPatterns(int first, int last) {
+        public Builder channelPatterns(int first, int last) {
             channelUse = new ChannelUse(first, last, true);
             return this;
         }
 
         /** Arguments that are shown to nobody. */
-        Builder secrets(Secrets value) {
+        public Builder secrets(Secrets value) {
             secrets = value;
             return this;
         }
 
         /** Runs only where {@code enable-debug-command} allows it. */
-        Builder forDebugging() {
+        public Builder forDebugging() {
             forDebugging = true;
             return this;
         }
@@ -576,7 +577,7 @@ public final class CommandSpec {
             return this;
         }
 
-        /** It looks at one key and a value of bounded length, and walks nothing: see {@link CommandTimes}. */
+        /** It looks at one key and a value of bounded length, and walks nothing: see {@code CommandTimes}. */
         public Builder sharesClock() {
             sharesClock = true;
             return this;
@@ -589,31 +590,31 @@ public final class CommandSpec {
         }
 
         /** It is executed after MULTI too, not queued. */
-        Builder runsAtOnce() {
+        public Builder runsAtOnce() {
             runsAtOnce = true;
             return this;
         }
 
         /** It asks flash, if there is one, for more than the keys that it names. */
-        Builder waitsForFlash() {
+        public Builder waitsForFlash() {
             waitsForFlash = true;
             return this;
         }
 
         /** A client that listens, in RESP2, may send it. */
-        Builder allowedWhileListening() {
+        public Builder allowedWhileListening() {
             allowedWhileListening = true;
             return this;
         }
 
         /** Its replies are pushes: CLIENT REPLY does not leave them out. */
-        Builder pushes() {
+        public Builder pushes() {
             pushes = true;
             return this;
         }
 
         /** It leaves messages for others. */
-        Builder publishes() {
+        public Builder publishes() {
             publishes = true;
             return this;
         }

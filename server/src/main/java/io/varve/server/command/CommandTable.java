@@ -147,12 +147,12 @@ public final class CommandTable {
     }
 
     /** Commands and subcommands, at the index of their {@link CommandSpec#id}. */
-    List<CommandSpec> all() {
+    public List<CommandSpec> all() {
         return all;
     }
 
     /** The same without those that no client can call. */
-    List<CommandSpec> visible() {
+    public List<CommandSpec> visible() {
         return visible;
     }
 

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * sends {@code POST} or {@code host:} as a command ends there and then: every such request has the one or the other in
  * front of its body.
  */
-final class CrossProtocolGuard {
+public final class CrossProtocolGuard {
     private static final Logger LOG = LoggerFactory.getLogger(CrossProtocolGuard.class);
     /** One warning in so many milliseconds: who sends HTTP shall not fill the log. */
     private static final long WARNING_INTERVAL_MILLIS = 60_000;
@@ -22,7 +22,7 @@ final class CrossProtocolGuard {
     private final AtomicLong nextWarningMillis = new AtomicLong(Long.MIN_VALUE);
 
     /** Whether a command's name is {@code post} or {@code host:} in any case; a NUL ends the name, as in C. */
-    static boolean recognizes(long address, int length) {
+    public static boolean recognizes(long address, int length) {
         return is("post", address, length) || is("host:", address, length);
     }
 
@@ -40,7 +40,7 @@ final class CrossProtocolGuard {
     }
 
     /** Says in the log who it was, and nothing of what was sent. */
-    void warn(Client client, long nowMillis) {
+    public void warn(Client client, long nowMillis) {
         long next = nextWarningMillis.get();
         if (nowMillis >= next && nextWarningMillis.compareAndSet(next, nowMillis + WARNING_INTERVAL_MILLIS)) {
             LOG.warn("Connection {} is closed: it sends HTTP (POST or Host: as a command), which looks like an attack "

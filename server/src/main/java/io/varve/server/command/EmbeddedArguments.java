@@ -5,7 +5,7 @@ package io.varve.server.command;
  *
  * @param at the argument that is its name
  */
-record EmbeddedArguments(Arguments outer, int at) implements Arguments {
+public record EmbeddedArguments(Arguments outer, int at) implements Arguments {
     @Override
     public int argumentCount() {
         return outer.argumentCount() - at;

@@ -6,17 +6,17 @@ import io.varve.server.resp.ArgumentMemory;
  * What a command that answers later has of the heap's share, until it has been replied or nobody waits for it any more. Guarded by
  * itself: the thread that finds the answer takes, the client's event loop ends it.
  */
-final class HeapLoan {
+public final class HeapLoan {
     private final ArgumentMemory memory;
     private long taken;
     private boolean over;
 
-    HeapLoan(ArgumentMemory memory) {
+    public HeapLoan(ArgumentMemory memory) {
         this.memory = memory;
     }
 
     /** @return whether there was room, and somebody still waits */
-    synchronized boolean take(long bytes) {
+    public synchronized boolean take(long bytes) {
         if (over || !memory.take(bytes)) {
             return false;
         }
@@ -24,7 +24,8 @@ final class HeapLoan {
         return true;
     }
 
-    synchronized void give(long bytes) {
+    /** Gives a part back. */
+    public synchronized void give(long bytes) {
         if (!over) {
             taken -= bytes;
             memory.give(bytes);

@@ -3,17 +3,17 @@ package io.varve.server.command;
 import io.varve.server.resp.ReplyWriter;
 
 /** How HELP subcommands answer. Immutable: static methods only. */
-final class HelpText {
+public final class HelpText {
     private HelpText() {}
 
     /** A HELP subcommand, to which its categories and handler are to be added. */
-    static CommandSpec.Builder describe(String group, String since) {
+    public static CommandSpec.Builder describe(String group, String since) {
         return CommandSpec.named("help").arity(2).group(group).since(since)
                 .flags(CommandFlag.LOADING, CommandFlag.STALE).summary("Shows what the subcommands do.");
     }
 
     /** Replies the lines between the head and HELP's own two, all as simple strings. */
-    static void reply(ReplyWriter reply, String command, String... lines) {
+    public static void reply(ReplyWriter reply, String command, String... lines) {
         reply.array(lines.length + 3L);
         reply.simple(command + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
         for (String line : lines) {

@@ -26,11 +26,6 @@ import org.jspecify.annotations.Nullable;
  * loop; reused from command to command.
  */
 public final class Invocation implements Arguments {
-    public static final String NOT_AN_INTEGER = "ERR value is not an integer or out of range";
-    public static final String NOT_A_FLOAT = "ERR value is not a valid float";
-    public static final String SYNTAX_ERROR = "ERR syntax error";
-    public static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
-
     private final Cache cache;
     private final CacheSession session;
     private final ServerContext server;
@@ -39,23 +34,15 @@ public final class Invocation implements Arguments {
     private final Key spareKey = new Key();
     private final Item item = new Item();
     private final Item otherItem = new Item();
-    private final ListValue list = new ListValue(this);
-    private final ListValue otherList = new ListValue(this);
-    private final HashValue hash = new HashValue(this);
-    private final Operands operands = new Operands();
-    private final Sets sets = new Sets(operands);
-    private final SortedSets sortedSets = new SortedSets();
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable CommandSpec spec;
     private @Nullable Suspension suspension;
-    private final @Nullable TransactionRunner transactions;
+    private final @Nullable Transactions transactions;
     private long errorsToldOf;
     private boolean mayHaveChanged;
     private boolean changesNothing;
-    private final Sorting sorting = new Sorting();
-    private final Dumping dumping = new Dumping();
-    private final Restoring restoring = new Restoring();
+    private @Nullable Object[] workspaces = new Object[8];
     private final ShardSet allShards;
     private Batch batch;
     private int command;
@@ -74,8 +61,8 @@ public final class Invocation implements Arguments {
      * @param below        the tier below memory; null if there is none
      * @param transactions runs them; null within one
      */
-    Invocation(Cache cache, CacheSession session, ServerContext server, @Nullable Below below,
-            @Nullable TransactionRunner transactions) {
+    public Invocation(Cache cache, CacheSession session, ServerContext server, @Nullable Below below,
+            @Nullable Transactions transactions) {
         this.transactions = transactions;
         this.cache = cache;
         this.session = session;
@@ -90,7 +77,7 @@ public final class Invocation implements Arguments {
     }
 
     /** Points at one command of the batch. */
-    void begin(Client client, ReplyWriter reply, CommandSpec spec, Batch batch, int command) {
+    public void begin(Client client, ReplyWriter reply, CommandSpec spec, Batch batch, int command) {
         this.batch = batch;
         this.client = client;
         this.reply = reply;
@@ -115,7 +102,7 @@ public final class Invocation implements Arguments {
     }
 
     /** Tells what happens to keys. */
-    KeyEvents events() {
+    public KeyEvents events() {
         return events;
     }
 
@@ -141,7 +128,7 @@ public final class Invocation implements Arguments {
     }
 
     /** Whether the client's user may read keys that the command does not name: those that SORT's BY and GET lead to. */
-    boolean mayReadAllKeys() {
+    public boolean mayReadAllKeys() {
         User user = client().user();
         return user.isUnrestricted()
                 || user.permitsAllKeys(RequestedAccess.of(this, spec()), AccessRequest.READ);
@@ -175,7 +162,7 @@ public final class Invocation implements Arguments {
      * @param named whose keys, their shards locked
      * @return whether it is so: the command is not to run now
      */
-    boolean runsBehindWaiters(Batch named, int first, int count) {
+    public boolean runsBehindWaiters(Batch named, int first, int count) {
         BlockedKeys blocked = server.blockedKeys();
         if (!blocked.isAnyPromised()) {
             return false;
@@ -192,7 +179,7 @@ public final class Invocation implements Arguments {
     }
 
     /** The same for any key: for a command that changes keys it does not name. */
-    boolean runsBehindAllWaiters() {
+    public boolean runsBehindAllWaiters() {
         BlockedKeys blocked = server.blockedKeys();
         if (!blocked.isAnyPromised()) {
             return false;
@@ -204,8 +191,7 @@ public final class Invocation implements Arguments {
     }
 
     /** The suspension that the last command asked for, once; null if none. */
-    @Nullable
-    Suspension takeSuspension() {
+    public @Nullable Suspension takeSuspension() {
         Suspension asked = suspension;
         if (asked != null) {
             suspension = null;
@@ -214,13 +200,12 @@ public final class Invocation implements Arguments {
     }
 
     /** MULTI: an empty transaction for the client; null if the heap has no room for it. */
-    @Nullable
-    Transaction beginTransaction() {
+    public @Nullable Transaction beginTransaction() {
         return java.util.Objects.requireNonNull(transactions, "MULTI within EXEC").begin(database());
     }
 
     /** EXEC. */
-    void runTransaction() {
+    public void runTransaction() {
         Transaction queued = client().transaction();
         if (queued == null) {
             reply().error("ERR EXEC without MULTI");
@@ -230,37 +215,39 @@ public final class Invocation implements Arguments {
     }
 
     /** Whether the command is part of a transaction: it cannot wait. */
-    boolean isInTransaction() {
+    public boolean isInTransaction() {
         return transactions == null;
     }
 
     /** Whether it may have changed the key space although its spec does not say so: it cannot be run again. */
-    boolean mayHaveChanged() {
+    public boolean mayHaveChanged() {
         return mayHaveChanged;
     }
 
-    void mayHaveChanged(boolean value) {
+    /** See {@link #mayHaveChanged()}. */
+    public void mayHaveChanged(boolean value) {
         mayHaveChanged = value;
     }
 
     /** Of a command that says so: whether it changes nothing, although its spec says that it may. It can be run again. */
-    boolean changesNothing() {
+    public boolean changesNothing() {
         return changesNothing;
     }
 
-    void changesNothing(boolean value) {
+    /** See {@link #changesNothing()}. */
+    public void changesNothing(boolean value) {
         changesNothing = value;
     }
 
     // --- keys that it does not name
 
     /** All shards: those of a command that looks at keys which it does not name. */
-    ShardSet allShards() {
+    public ShardSet allShards() {
         return allShards;
     }
 
     /** Whether the command looks at keys that it does not name. */
-    boolean usesOtherKeys() {
+    public boolean usesOtherKeys() {
         CommandSpec.OtherKeys others = spec().otherKeys();
         return others != null && others.areUsed(this);
     }
@@ -270,7 +257,7 @@ public final class Invocation implements Arguments {
      * get to the shards. The locks are kept within a transaction, and for a client that caches what it reads: it would not be told of
      * what changes meanwhile.
      */
-    void letOthers(Runnable meanwhile) {
+    public void letOthers(Runnable meanwhile) {
         if (isInTransaction() || client().tracker() != null) {
             meanwhile.run();
         } else if (usesOtherKeys()) {
@@ -294,7 +281,7 @@ public final class Invocation implements Arguments {
      * Whether a key that the command does not name, its shard locked, may be on flash and has to be fetched first: it then counts as
      * missing until the command says {@link #requireAllFetched}.
      */
-    boolean isToBeFetched(Key key) {
+    public boolean isToBeFetched(Key key) {
         return below != null && below.noteIfMissing(batch, key);
     }
 
@@ -303,26 +290,26 @@ public final class Invocation implements Arguments {
      *
      * @throws KeyBelowException if a key has to be fetched: the handler lets it pass, and is run again
      */
-    void requireAllFetched() {
+    public void requireAllFetched() {
         if (below != null && below.hasOthers()) {
             throw new KeyBelowException();
         }
     }
 
     /** The keys that were to be fetched are not needed. */
-    void dropOtherKeys() {
+    public void dropOtherKeys() {
         if (below != null) {
             below.dropOthers();
         }
     }
 
     /** So many of the errors in its reply are its commands', and have been counted as theirs. */
-    void errorsToldOf(long count) {
+    public void errorsToldOf(long count) {
         errorsToldOf += count;
     }
 
     /** How many since the last call. */
-    long takeErrorsToldOf() {
+    public long takeErrorsToldOf() {
         long told = errorsToldOf;
         errorsToldOf = 0;
         return told;
@@ -387,7 +374,7 @@ public final class Invocation implements Arguments {
     }
 
     /** The key that {@link #keyInDatabase} bound last. */
-    Key keyElsewhere() {
+    public Key keyElsewhere() {
         return spareKey;
     }
 
@@ -401,49 +388,17 @@ public final class Invocation implements Arguments {
         return otherItem;
     }
 
-    /** A list for the command to look at, reused from command to command. */
-    ListValue list() {
-        return list;
+    /** What a family has put at this place; null if it has put nothing there. See {@link Workspace}. */
+    @Nullable
+    Object workspace(int place) {
+        return place < workspaces.length ? workspaces[place] : null;
     }
 
-    /** A second one, for a command with two lists. */
-    ListValue otherList() {
-        return otherList;
-    }
-
-    /** What SORT works with. */
-    Sorting sorting() {
-        return sorting;
-    }
-
-    /** A hash for the command to look at, reused from command to command. */
-    HashValue hash() {
-        return hash;
-    }
-
-    /** What DUMP works with. */
-    Dumping dumping() {
-        return dumping;
-    }
-
-    /** What RESTORE works with. */
-    Restoring restoring() {
-        return restoring;
-    }
-
-    /** The values of a command that works on several. */
-    Operands operands() {
-        return operands;
-    }
-
-    /** What commands on sets work with. */
-    Sets sets() {
-        return sets;
-    }
-
-    /** What commands on sorted sets work with. */
-    SortedSets sortedSets() {
-        return sortedSets;
+    void workspace(int place, Object made) {
+        if (place >= workspaces.length) {
+            workspaces = Arrays.copyOf(workspaces, 2 * place);
+        }
+        workspaces[place] = made;
     }
 
     /**
@@ -465,7 +420,7 @@ public final class Invocation implements Arguments {
     }
 
     /** Bytes of the longest argument from a number on. */
-    int longestArgument(int from) {
+    public int longestArgument(int from) {
         int longest = 0;
         for (int i = from; i < argumentCount; i++) {
             longest = Math.max(longest, argumentLength(i));
@@ -501,7 +456,7 @@ public final class Invocation implements Arguments {
 
     /** {@link #isLong}, which replies the error if it is none: the handler just returns. */
     public boolean requireLong(int argumentIndex) {
-        return requireLong(argumentIndex, NOT_AN_INTEGER);
+        return requireLong(argumentIndex, Errors.NOT_AN_INTEGER);
     }
 
     public boolean requireLong(int argumentIndex, String error) {
@@ -526,7 +481,7 @@ public final class Invocation implements Arguments {
 
     /** Like {@link #requireLong} for a float. */
     public boolean requireDouble(int argumentIndex) {
-        return requireDouble(argumentIndex, NOT_A_FLOAT);
+        return requireDouble(argumentIndex, Errors.NOT_A_FLOAT);
     }
 
     public boolean requireDouble(int argumentIndex, String error) {
@@ -576,11 +531,11 @@ public final class Invocation implements Arguments {
     // --- frequent replies
 
     public void syntaxError() {
-        reply().error(SYNTAX_ERROR);
+        reply().error(Errors.SYNTAX_ERROR);
     }
 
     public void wrongType() {
-        reply().error(WRONG_TYPE);
+        reply().error(Errors.WRONG_TYPE);
     }
 
     /** The error for a command whose options make its argument count wrong. */

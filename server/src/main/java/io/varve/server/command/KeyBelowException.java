@@ -1,10 +1,10 @@
 package io.varve.server.command;
 
 /** A command found out that it needs a key that may be on flash. Immutable; has no stack trace. */
-final class KeyBelowException extends RuntimeException {
+public final class KeyBelowException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    KeyBelowException() {
+    public KeyBelowException() {
         super("A key has to be fetched first", null, false, false);
     }
 }

@@ -19,7 +19,7 @@ public record KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, St
     static final String VARIABLE = "variable_flags";
 
     /** Alone: it is no key, but a name by which a cluster finds a node as it does by a key. */
-    static final String NO_KEY = "not_key";
+    public static final String NO_KEY = "not_key";
 
     KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, List<String> flags) {
         this(firstKey, lastKey, keyStep, counted, "", flags);
@@ -31,7 +31,7 @@ public record KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, St
     }
 
     /** Whether their places are not told. */
-    boolean isUnknown() {
+    public boolean isUnknown() {
         return firstKey == 0;
     }
 

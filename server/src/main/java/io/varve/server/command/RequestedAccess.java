@@ -7,7 +7,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.acl.AccessRequest;
 
 /** What one command wants, as its description and its arguments say. Confined to its event loop. */
-final class RequestedAccess implements AccessRequest {
+public final class RequestedAccess implements AccessRequest {
     private final CommandSpec spec;
     private final Arguments arguments;
     private int[] keys = new int[4];
@@ -20,7 +20,7 @@ final class RequestedAccess implements AccessRequest {
 
     /** Of a command of a batch, whose keys are bound. */
     static RequestedAccess of(Batch batch, int command, CommandSpec spec) {
-        RequestedAccess access = new RequestedAccess(spec, new BatchPreparation.BatchArguments(batch, command));
+        RequestedAccess access = new RequestedAccess(spec, new BatchArguments(batch, command));
         int first = batch.firstKey(command);
         for (int i = first; i < first + batch.keyCount(command); i++) {
             access.add(batch.keyArgument(i));
@@ -29,9 +29,9 @@ final class RequestedAccess implements AccessRequest {
     }
 
     /** Of a command whose keys have to be found. */
-    static RequestedAccess of(Arguments arguments, CommandSpec spec) {
+    public static RequestedAccess of(Arguments arguments, CommandSpec spec) {
         RequestedAccess access = new RequestedAccess(spec, arguments);
-        CatalogueCommands.indexes(spec, arguments).forEach(access::add);
+        KeyPlaces.indexes(spec, arguments).forEach(access::add);
         return access;
     }
 

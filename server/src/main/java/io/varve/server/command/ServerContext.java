@@ -26,6 +26,7 @@ import io.varve.server.admin.SlowLog;
 import io.varve.server.admin.TrackingTotals;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.blocking.Waiter;
+import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.EventSelection;
 import io.varve.server.config.ServerConfig;
@@ -53,7 +54,6 @@ public final class ServerContext implements InfoSource {
 
     private final Cache cache;
     private final @Nullable FlashTier flash;
-    private final @Nullable TwoTierScan twoTierScan;
     private final Ticker ticker;
     private final Clients clients = new Clients();
     private final WatchedKeys watchedKeys;
@@ -112,7 +112,6 @@ public final class ServerContext implements InfoSource {
             Client client = clients.find(id);
             return client == null ? null : client.subscriptions();
         }, config.number("tracking-table-max-keys"));
-        twoTierScan = flash == null ? null : new TwoTierScan(cache, flash);
         this.config = config;
         access = AccessControl.open(new TableNames(commands), GlobPattern::matches, ServerConfig.defaults());
         this.hiccups = new HiccupMeter(new TimeSlice(config.number("io-thread-slice-us")));
@@ -137,12 +136,6 @@ public final class ServerContext implements InfoSource {
         return flash;
     }
 
-    /** Walks over both tiers; null if there is one. */
-    @Nullable
-    TwoTierScan twoTierScan() {
-        return twoTierScan;
-    }
-
     public Ticker ticker() {
         return ticker;
     }
@@ -153,17 +146,17 @@ public final class ServerContext implements InfoSource {
     }
 
     /** Who listens to what. */
-    Channels channels() {
+    public Channels channels() {
         return channels;
     }
 
     /** What happens to keys and is told. */
-    KeyEvents keyEvents() {
+    public KeyEvents keyEvents() {
         return keyEvents;
     }
 
     /** What clients have cached. */
-    Tracking tracking() {
+    public Tracking tracking() {
         return tracking;
     }
 
@@ -180,7 +173,7 @@ public final class ServerContext implements InfoSource {
     }
 
     /** The client is told of what it has cached no more. On its event loop. */
-    void stopTracking(Client client) {
+    public void stopTracking(Client client) {
         Tracker tracker = client.tracker();
         if (tracker != null) {
             client.tracker(null);
@@ -189,7 +182,8 @@ public final class ServerContext implements InfoSource {
         }
     }
 
-    CrossProtocolGuard crossProtocolGuard() {
+    /** What tells of requests that are HTTP. */
+    public CrossProtocolGuard crossProtocolGuard() {
         return crossProtocolGuard;
     }
 
@@ -222,7 +216,8 @@ public final class ServerContext implements InfoSource {
         return loops;
     }
 
-    LoopCounters newLoop(int commandCount) {
+    /** Counters for one more event loop. */
+    public LoopCounters newLoop(int commandCount) {
         LoopCounters counters = new LoopCounters(commandCount);
         loops.add(counters);
         return counters;
@@ -234,7 +229,7 @@ public final class ServerContext implements InfoSource {
     }
 
     /** CONFIG RESETSTAT. */
-    void resetStats() {
+    public void resetStats() {
         counterEpoch.incrementAndGet();
         errors.reset();
         access.log().resetCounts();
@@ -252,7 +247,8 @@ public final class ServerContext implements InfoSource {
         return access;
     }
 
-    AccessGuard accessGuard() {
+    /** What asks the rules of users. */
+    public AccessGuard accessGuard() {
         return accessGuard;
     }
 
@@ -267,7 +263,7 @@ public final class ServerContext implements InfoSource {
      * @param named the settings that were named, be they changed or not
      * @throws ConfigException if one of them cannot be; nothing is changed then
      */
-    synchronized void config(ServerConfig changed, Set<String> named) {
+    public synchronized void config(ServerConfig changed, Set<String> named) {
         List<Runnable> changes = configListeners.stream().map(listener -> listener.prepare(changed, named)).toList();
         // What "auto" came to when the cache was opened stays.
         CacheConfig opened = cache.config();
@@ -285,7 +281,8 @@ public final class ServerContext implements InfoSource {
         tracking.maxKeys(changed.number("tracking-table-max-keys"));
     }
 
-    synchronized void activeExpire(boolean active) {
+    /** DEBUG SET-ACTIVE-EXPIRE: whether maintenance reclaims what is expired. */
+    public synchronized void activeExpire(boolean active) {
         activeExpire = active;
         cache.reconfigure(cache.config().withActiveExpire(active));
     }
@@ -330,11 +327,13 @@ public final class ServerContext implements InfoSource {
         return lastSaveSeconds;
     }
 
-    void saved() {
+    /** SAVE was asked for, at this moment. */
+    public void saved() {
         lastSaveSeconds = ticker.wallMillis() / 1000;
     }
 
-    void shutdown(String reason) {
+    /** Asks the process to end; returns at once. */
+    public void shutdown(String reason) {
         shutdown.accept(reason);
     }
 
@@ -357,7 +356,7 @@ public final class ServerContext implements InfoSource {
     }
 
     /** The keys that clients wait for. */
-    BlockedKeys blockedKeys() {
+    public BlockedKeys blockedKeys() {
         return blockedKeys;
     }
 
@@ -366,7 +365,7 @@ public final class ServerContext implements InfoSource {
      *
      * @param nothingLeft see {@link BlockedKeys#leave}
      */
-    void stopWaiting(Client client, boolean nothingLeft) {
+    public void stopWaiting(Client client, boolean nothingLeft) {
         Waiter waiter = client.waiter();
         if (waiter != null) {
             client.waiter(null);
@@ -391,7 +390,7 @@ public final class ServerContext implements InfoSource {
      *
      * @throws ConfigException if the configuration's users cannot be
      */
-    void commands(CommandTable complete) {
+    public void commands(CommandTable complete) {
         commands = complete;
         access = AccessControl.open(new TableNames(complete), GlobPattern::matches, config);
         config = config.withoutUsers();

@@ -44,7 +44,7 @@ public final class Suspension {
     }
 
     /** The same, and the command runs when the time is over, whatever it waited for. */
-    static Suspension silent(long timeoutMillis) {
+    public static Suspension silent(long timeoutMillis) {
         return new Suspension(timeoutMillis, null, true);
     }
 
@@ -69,7 +69,7 @@ public final class Suspension {
     }
 
     /** Other clients may end it (CLIENT UNBLOCK). */
-    void letOthersEndIt() {
+    public void letOthersEndIt() {
         endable = true;
     }
 
@@ -79,7 +79,7 @@ public final class Suspension {
     }
 
     /** Whether its answer is the command's reply. */
-    boolean replies() {
+    public boolean replies() {
         return replies;
     }
 
@@ -138,7 +138,7 @@ public final class Suspension {
     }
 
     /** Has something done, on the client's event loop, once the answer is written or the connection has ended. */
-    void whenOver(Runnable action) {
+    public void whenOver(Runnable action) {
         whenOver = action;
     }
 
@@ -152,7 +152,7 @@ public final class Suspension {
     }
 
     /** What writes the reply, or null while there is none. */
-    synchronized @Nullable Consumer<ReplyWriter> answer() {
+    public synchronized @Nullable Consumer<ReplyWriter> answer() {
         return answer;
     }
 

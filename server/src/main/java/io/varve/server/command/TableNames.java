@@ -7,7 +7,7 @@ import io.varve.server.acl.CommandNames;
 import org.jspecify.annotations.Nullable;
 
 /** The command table as rules of users see it. Immutable. */
-record TableNames(CommandTable table) implements CommandNames {
+public record TableNames(CommandTable table) implements CommandNames {
     @Override
     public int count() {
         return table.all().size();
@@ -45,7 +45,7 @@ record TableNames(CommandTable table) implements CommandNames {
     }
 
     /** As a command of the table finds it. */
-    static @Nullable CommandSpec find(CommandTable table, Arguments arguments) {
+    public static @Nullable CommandSpec find(CommandTable table, Arguments arguments) {
         CommandSpec spec = table.find(arguments.argumentAddress(0), arguments.argumentLength(0));
         if (spec != null && spec.hasSubcommands() && arguments.argumentCount() > 1) {
             return CommandTable.findSubcommand(spec, arguments.argumentAddress(1), arguments.argumentLength(1));

@@ -13,7 +13,7 @@ import io.varve.server.resp.ArgumentMemory;
  * The commands that a client has queued since MULTI: a batch whose arguments have memory of their own, charged to maxmemory, with
  * what stands around them on the heap charged to {@link ArgumentMemory}. Confined to its event loop.
  */
-final class Transaction {
+public final class Transaction {
     /** Most transactions fit. */
     static final int FIRST_BLOCK_BYTES = 4 << 10;
     private static final int BLOCK_BYTES = 64 << 10;
@@ -26,7 +26,7 @@ final class Transaction {
 
     private final Cache cache;
     private final ArgumentMemory memory;
-    private final TransactionRunner runner;
+    private final TransactionMemory lender;
     private final Batch batch;
     private final List<ValueRun> blocks = new ArrayList<>();
     private long at;
@@ -45,12 +45,12 @@ final class Transaction {
     private long neededBytes;
 
     /**
-     * @param runner   lends the batch
+     * @param lender   lends the batch
      * @param memory   of which {@link #HEAP_BYTES} have been taken for it
      * @param database that the client has selected
      */
-    Transaction(TransactionRunner runner, Batch batch, Cache cache, ArgumentMemory memory, int database) {
-        this.runner = runner;
+    Transaction(TransactionMemory lender, Batch batch, Cache cache, ArgumentMemory memory, int database) {
+        this.lender = lender;
         this.batch = batch;
         this.cache = cache;
         this.memory = memory;
@@ -58,70 +58,74 @@ final class Transaction {
         charged = HEAP_BYTES;
     }
 
-    Batch batch() {
+    /** What is queued. */
+    public Batch batch() {
         return batch;
     }
 
-    int size() {
+    /** How many commands are queued. */
+    public int size() {
         return batch.commandCount();
     }
 
     /** A command was refused: nothing is to be executed, so nothing is kept. */
-    void fail() {
+    public void fail() {
         failed = true;
         release();
     }
 
-    boolean failed() {
+    /** Whether a command was refused: nothing is to be executed. */
+    public boolean failed() {
         return failed;
     }
 
     /** Whether a command may change the key space. */
-    boolean writes() {
+    public boolean writes() {
         return writes;
     }
 
     /** Whether a command needs room. */
-    boolean isDenyOom() {
+    public boolean isDenyOom() {
         return denyOom;
     }
 
     /** Whether commands but read, so that all of them may be run again. */
-    boolean isRepeatable() {
+    public boolean isRepeatable() {
         return repeatable;
     }
 
     /** How many databases the commands may flush. */
-    int flushes() {
+    public int flushes() {
         return flushes;
     }
 
     /** Whether a command works on keys that it does not name: the locks of all shards are its. */
-    boolean namesNoKey() {
+    public boolean namesNoKey() {
         return namesNoKey;
     }
 
     /** What its commands take, bytes: their arguments, and what stands around them on the heap. */
-    long heldBytes() {
+    public long heldBytes() {
         return charged + argumentBytes;
     }
 
     /** The commands in front of this one have run, and monitors know: it may be run again. */
-    int told() {
+    public int told() {
         return told;
     }
 
-    void told(int commands) {
+    /** See {@link #told()}. */
+    public void told(int commands) {
         told = Math.max(told, commands);
     }
 
     /** Whether a command leaves messages for others. */
-    boolean publishes() {
+    public boolean publishes() {
         return publishes;
     }
 
     /** What all of them may write, bytes. */
-    long neededBytes() {
+    public long neededBytes() {
         return neededBytes;
     }
 
@@ -131,7 +135,7 @@ final class Transaction {
      * @param needed bytes that it may write
      * @return false if there is no memory for it
      */
-    boolean add(Batch from, int command, CommandSpec spec, long needed, BatchPreparation preparation) {
+    public boolean add(Batch from, int command, CommandSpec spec, long needed, BatchPreparation preparation) {
         int first = from.firstArgument(command);
         int count = from.argumentCount(command);
         long heap = HEAP_BYTES_OF_COMMAND + (long) HEAP_BYTES_OF_ARGUMENT * count;
@@ -166,12 +170,12 @@ final class Transaction {
         publishes |= spec.publishes();
         CommandSpec.OtherKeys others = spec.otherKeys();
         namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys()
-                || others != null && others.areUsed(new BatchPreparation.BatchArguments(batch, queued));
+                || others != null && others.areUsed(new BatchArguments(batch, queued));
         return true;
     }
 
     /** What SELECT changes can be taken back. */
-    static boolean isRepeatable(CommandSpec spec) {
+    public static boolean isRepeatable(CommandSpec spec) {
         return spec.has(CommandFlag.READONLY) || REPEATABLE.contains(spec.fullName());
     }
 
@@ -187,7 +191,7 @@ final class Transaction {
     private void follow(CommandSpec spec, int command) {
         if (spec.name().equals("select") && spec.parent() == null) {
             int argument = batch.firstArgument(command) + 1;
-            int selected = KeyCommands.databaseOf(cache.config().databases(), batch.address(argument),
+            int selected = DatabaseNumber.of(cache.config().databases(), batch.address(argument),
                     batch.length(argument));
             database = selected >= 0 ? selected : database;
         }
@@ -196,7 +200,7 @@ final class Transaction {
     private boolean copy(long address, int length) {
         if (end - at < length) {
             ValueRun block = blocks.isEmpty() && length <= FIRST_BLOCK_BYTES
-                    ? runner.firstBlock()
+                    ? lender.firstBlock()
                     : cache.newRun(0, Math.max(BLOCK_BYTES, length));
             if (block == null) {
                 return false;
@@ -214,12 +218,12 @@ final class Transaction {
     /** Gives everything back: once. */
     void end() {
         release();
-        runner.giveBack(batch);
+        lender.giveBack(batch);
     }
 
     private void release() {
         batch.clear();
-        runner.giveBack(blocks);
+        lender.giveBack(blocks);
         blocks.clear();
         at = 0;
         end = 0;

@@ -13,7 +13,7 @@ import io.varve.server.resp.ArgumentMemory;
  * What one client watches for its next transaction. Confined to its event loop, but for the {@link Round}, which is told of
  * changes by any thread.
  */
-final class Watch {
+public final class Watch {
     /** What a key takes on the heap, here and where it is looked for, beside its bytes. */
     private static final int KEY_OVERHEAD_BYTES = 512;
 
@@ -65,7 +65,7 @@ final class Watch {
      *
      * @return false if the heap has no room for it: the next transaction is not to run
      */
-    boolean add(Key key, boolean existed, long expireAtMillis) {
+    public boolean add(Key key, boolean existed, long expireAtMillis) {
         // Before it is copied: a key may have half a gigabyte.
         long bytes = KEY_OVERHEAD_BYTES + NamedKey.heapBytes(key.length());
         if (!memory.takePiece(bytes)) {
@@ -84,7 +84,7 @@ final class Watch {
     }
 
     /** Watches nothing any more. */
-    void clear() {
+    public void clear() {
         Round over = round;
         if (over.seen.isEmpty() && !over.broken) {
             return;
@@ -96,17 +96,17 @@ final class Watch {
     }
 
     /** The shards of the keys. */
-    void addShardsTo(ShardSet shards) {
+    public void addShardsTo(ShardSet shards) {
         round.seen.values().forEach(key -> shards.add(key.shard()));
     }
 
     /** Whether a change of a key has been told. */
-    boolean isToldBroken() {
+    public boolean isToldBroken() {
         return round.broken;
     }
 
     /** Whether a key is not what it was. The shards of all of them are locked. */
-    boolean isBroken(long nowMillis) {
+    public boolean isBroken(long nowMillis) {
         if (round.broken) {
             return true;
         }

@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import io.netty.buffer.ByteBufAllocator;
 import io.varve.server.command.Batch;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Dispatcher;
 import io.varve.server.command.ServerContext;
+import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ReusedBuffer;
 

@@ -10,6 +10,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.dispatch.Dispatcher;
+import io.varve.server.command.registry.Families;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
@@ -18,7 +20,7 @@ import io.varve.server.resp.ReplyWriter;
  * The dispatcher over a cache of its own, without a network: commands in, replies out, at a time that the test sets.
  * Confined to the test's thread.
  */
-final class CommandHarness implements AutoCloseable {
+public final class CommandHarness implements AutoCloseable {
     private static final int NATIVE_BYTES = 1 << 20;
 
     private final Arena arena = Arena.ofConfined();
@@ -32,11 +34,11 @@ final class CommandHarness implements AutoCloseable {
     private final Batch batch = new Batch();
     private long memoryAt = memory;
 
-    CommandHarness(ServerConfig config) {
+    public CommandHarness(ServerConfig config) {
         this(config, "127.0.0.1:1");
     }
 
-    CommandHarness(ServerConfig config, String clientAddress) {
+    public CommandHarness(ServerConfig config, String clientAddress) {
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         ServerContext server = new ServerContext(cache, config, clock, _ -> {});
         table = Families.table(server);
@@ -44,32 +46,32 @@ final class CommandHarness implements AutoCloseable {
         client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
     }
 
-    CommandHarness() {
+    public CommandHarness() {
         this(ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4"));
     }
 
-    Cache cache() {
+    public Cache cache() {
         return cache;
     }
 
-    CommandTable table() {
+    public CommandTable table() {
         return table;
     }
 
-    long now() {
+    public long now() {
         return clock.wallMillis();
     }
 
-    void sleep(long millis) {
+    public void sleep(long millis) {
         clock.millis += millis;
     }
 
     /** Runs a command, its words separated by blanks, and answers the bytes of its reply. */
-    String run(String command) {
+    public String run(String command) {
         return run(command.split(" "));
     }
 
-    String run(String... arguments) {
+    public String run(String... arguments) {
         begin();
         add(arguments);
         execute();
@@ -77,7 +79,7 @@ final class CommandHarness implements AutoCloseable {
     }
 
     /** Runs a command and leaves its reply unread, as a client does that is slow. */
-    List<ByteBuf> runUnread(String... arguments) {
+    public List<ByteBuf> runUnread(String... arguments) {
         begin();
         add(arguments);
         execute();
@@ -86,13 +88,13 @@ final class CommandHarness implements AutoCloseable {
 
     // --- by hand, for what is repeated without an allocation of the test's own
 
-    void begin() {
+    public void begin() {
         batch.clear();
         memoryAt = memory;
     }
 
     /** Writes a command's arguments into native memory and adds it to the batch. */
-    void add(String... arguments) {
+    public void add(String... arguments) {
         batch.beginRequest(arguments.length);
         for (String argument : arguments) {
             byte[] bytes = argument.getBytes(StandardCharsets.ISO_8859_1);
@@ -107,7 +109,7 @@ final class CommandHarness implements AutoCloseable {
     }
 
     /** Prepares and runs the whole batch. */
-    void execute() {
+    public void execute() {
         dispatcher.prepare(batch, client);
         int next = 0;
         while (next < batch.commandCount()) {
@@ -116,11 +118,11 @@ final class CommandHarness implements AutoCloseable {
     }
 
     /** Takes back all that was replied; the buffer stays. */
-    void dropReply() {
+    public void dropReply() {
         reply.rollback(0);
     }
 
-    long errors() {
+    public long errors() {
         return reply.errors();
     }
 
@@ -131,7 +133,7 @@ final class CommandHarness implements AutoCloseable {
     }
 
     /** The bytes of a reply, which is released. */
-    static String text(List<ByteBuf> pieces) {
+    public static String text(List<ByteBuf> pieces) {
         StringBuilder text = new StringBuilder();
         for (ByteBuf piece : pieces) {
             text.append(piece.toString(StandardCharsets.ISO_8859_1));

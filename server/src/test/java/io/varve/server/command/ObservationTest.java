@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.introspection.ObservationCommands;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;

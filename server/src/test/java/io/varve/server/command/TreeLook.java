@@ -11,11 +11,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Whether a collection is packed or a tree, which no command tells. Immutable: static methods only. */
-final class TreeLook {
+public final class TreeLook {
     private TreeLook() {}
 
     /** @param name the key, in database 0; it is there */
-    static boolean isTree(CommandHarness server, String name) {
+    public static boolean isTree(CommandHarness server, String name) {
         CacheSession session = server.cache().newSession();
         Key key = new Key();
         Item item = new Item();

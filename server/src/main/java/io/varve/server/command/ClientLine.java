@@ -1,0 +1,52 @@
+package io.varve.server.command;
+
+import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.tracking.Tracker;
+import org.jspecify.annotations.Nullable;
+
+/** The line of CLIENT LIST about a client. Immutable: static methods only. */
+public final class ClientLine {
+    private ClientLine() {}
+
+    /**
+     * What CLIENT LIST says of a client.
+     *
+     * @param running the command that the client runs at this moment; null if that is not known
+     */
+    public static String of(Client client, long now, @Nullable String running) {
+        Connection connection = client.connection();
+        long incoming = connection.incomingBytes();
+        long capacity = connection.incomingCapacityBytes();
+        long outgoing = client.outgoingBytes();
+        Subscriptions.Counts listensTo = client.subscriptions().counts();
+        return "id=" + client.id() + " addr=" + client.address() + " laddr=" + client.localAddress() + " fd="
+                + connection.fileDescriptor() + " name=" + client.name() + " age="
+                + (now - client.createdMillis()) / 1000 + " idle="
+                + (running != null ? 0 : Math.max(0, now - client.lastInteractionMillis()) / 1000) + " flags="
+                + flags(client)
+                + " db="
+                + client.database() + " sub=" + listensTo.channels() + " psub=" + listensTo.patterns() + " ssub="
+                + listensTo.shardChannels() + " multi="
+                + client.queuedCommands() + " qbuf=" + incoming + " qbuf-free="
+                + (capacity - incoming) + " argv-mem=0 multi-mem=" + client.queuedBytes()
+                + " rbs=0 rbp=0 obl=0 oll=0 omem="
+                + outgoing + " tot-mem=" + (capacity + outgoing + client.queuedBytes()) + " events=r cmd="
+                + (running == null ? client.lastCommand() : running) + " user=" + client.account().text()
+                + " redir=" + client.redirection() + " resp=" + client.protocol() + " lib-name="
+                + client.libraryName() + " lib-ver=" + client.libraryVersion();
+    }
+
+    private static String flags(Client client) {
+        String flags = (client.isMonitor() ? "O" : "") + (client.isListening() ? "P" : "")
+                + (client.queuedCommands() >= 0 ? "x" : "")
+                + (client.waiting() ? "b" : "") + trackingFlags(client.tracker())
+                + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
+        return flags.isEmpty() ? "N" : flags;
+    }
+
+    private static String trackingFlags(@Nullable Tracker tracker) {
+        return tracker == null
+                ? ""
+                : "t" + (tracker.isRedirectionBroken() ? "R" : "") + (tracker.options().broadcasts() ? "B" : "");
+    }
+}

@@ -1,0 +1,71 @@
+package io.varve.server.command.bitmap;
+
+/**
+ * Integers of 1 to 64 bits: what becomes of one that does not fit. Immutable: static methods only.
+ */
+final class Bitfield {
+    /** What is done with a number that its bits cannot hold. */
+    enum Overflow {
+        /** The bits that fit are kept. */
+        WRAP,
+        /** The nearest number that fits is taken. */
+        SAT,
+        /** Nothing is done. */
+        FAIL
+    }
+
+    private Bitfield() {}
+
+    /** Reads the lowest bits as a signed number. */
+    static long signed(long value, int bits) {
+        int unused = Long.SIZE - bits;
+        return value << unused >> unused;
+    }
+
+    private static long greatest(boolean signed, int bits) {
+        return -1L >>> Long.SIZE - bits >>> (signed ? 1 : 0);
+    }
+
+    /**
+     * Whether the sum of a number and an increment does not fit.
+     *
+     * @param value    within its bits, or any where the increment is 0; an unsigned one has 63 bits at most
+     * @return 1 if it is too large, -1 if it is too small, 0 if it fits
+     */
+    static int excess(long value, long increment, boolean signed, int bits) {
+        return signed ? signedExcess(value, increment, bits) : unsignedExcess(value, increment, bits);
+    }
+
+    private static int signedExcess(long value, long increment, int bits) {
+        long greatest = greatest(true, bits);
+        long least = -greatest - 1;
+        // As in Redis the difference may wrap, so that SET takes a number for too large that is by far too small.
+        if (value > greatest || bits < Long.SIZE && increment > greatest - value
+                || value >= 0 && increment > 0 && increment > greatest - value) {
+            return 1;
+        }
+        if (value < least || bits < Long.SIZE && increment < least - value
+                || value < 0 && increment < 0 && increment < least - value) {
+            return -1;
+        }
+        return 0;
+    }
+
+    private static int unsignedExcess(long value, long increment, int bits) {
+        long greatest = greatest(false, bits);
+        if (Long.compareUnsigned(value, greatest) > 0 || increment > 0 && increment > greatest - value) {
+            return 1;
+        }
+        return increment < 0 && increment < -value ? -1 : 0;
+    }
+
+    /** What is taken for a sum that does not fit. */
+    static long fitted(long value, long increment, boolean signed, int bits, Overflow overflow, int excess) {
+        if (overflow == Overflow.SAT) {
+            long greatest = greatest(signed, bits);
+            return excess > 0 ? greatest : signed ? -greatest - 1 : 0;
+        }
+        long sum = value + increment;
+        return signed ? signed(sum, bits) : sum & greatest(false, bits);
+    }
+}

@@ -1,0 +1,135 @@
+package io.varve.server.command.dispatch;
+
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.server.command.Batch;
+import io.varve.server.command.Client;
+import io.varve.server.command.CommandSpec;
+import io.varve.server.resp.NoBufferException;
+import io.varve.server.resp.ReplyWriter;
+
+/**
+ * Whether maxmemory has room for what a command may write and for its reply, and how it is made: always before the command runs, or
+ * runs again, because nothing is evicted under its locks. Confined to its event loop.
+ */
+final class CommandRoom {
+    /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
+    private static final int ITEM_OVERHEAD_BYTES = 128;
+    /** There is room for a reply of this size before a command runs: those of most commands that change something. */
+    private static final int LEAST_REPLY_BYTES = 512;
+    /** For a longer reply that finds no room so much is made at least, and twice what was written of it. */
+    private static final long LEAST_ROOM_BYTES = 1 << 20;
+    /** The part of maxmemory that one reply may have others evicted for, in quarters. */
+    private static final int MOST_QUARTERS_FOR_REPLY = 3;
+
+    private final Cache cache;
+    private final CacheSession session;
+    private final CommandTimes times;
+
+    CommandRoom(Cache cache, CacheSession session, CommandTimes times) {
+        this.cache = cache;
+        this.session = session;
+        this.times = times;
+    }
+
+    /**
+     * There is room for a short reply from here on.
+     *
+     * @throws NoBufferException if none can be made
+     */
+    void reserve(Batch batch, int command, Client client, ReplyWriter reply) {
+        try {
+            reply.reserve(LEAST_REPLY_BYTES);
+        } catch (NoBufferException none) {
+            times.aside(batch, command, client, session.now());
+            if (!cache.admit(LEAST_ROOM_BYTES)) {
+                throw none;
+            }
+            reply.reserve(LEAST_REPLY_BYTES);
+        }
+    }
+
+    /**
+     * Makes twice the room that a reply has needed until there was none, without the locks under which it was written: so
+     * a long one is written a few times at most.
+     */
+    boolean makeForReply(NoBufferException none, long needed) {
+        long most = cache.config().maxMemoryBytes() / 4 * MOST_QUARTERS_FOR_REPLY;
+        return none.roomHelps() && needed <= most
+                && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
+    }
+
+    /**
+     * Whether there is ample room for all that the commands of a batch may write: most batches are asked once.
+     *
+     * @param next number of the first of them
+     */
+    boolean isThereFor(Batch batch, int next) {
+        return !batch.hasRuns() && cache.hasRoom(batch.argumentBytes(next)
+                + ITEM_OVERHEAD_BYTES * (batch.commandCount() - next + (long) batch.keyTotal()));
+    }
+
+    /**
+     * Whether there is room for what the command may write.
+     *
+     * @param refused what it found no room for when it was run, bytes
+     */
+    boolean admit(Batch batch, int command, Client client, long refused) {
+        long bytes = neededBytes(batch, command) + refused;
+        if (cache.hasRoom(bytes)) {
+            return true;
+        }
+        times.aside(batch, command, client, session.now());
+        return cache.admit(bytes);
+    }
+
+    /**
+     * Makes room for a message that found none.
+     *
+     * @throws NoBufferException the same, if none can be made
+     */
+    void makeForMessage(NoBufferException none) {
+        if (!none.roomHelps() || !cache.admit(Math.max(LEAST_ROOM_BYTES, 2 * none.bytes()))) {
+            throw none;
+        }
+    }
+
+    /**
+     * Whether a command that found no room may be run once more after room was made: a growing value needs more than its
+     * arguments say, and what is copied is not among them. It has changed nothing if it has one key or says so, and if it took
+     * no run over.
+     */
+    boolean mayRunAgain(Batch batch, int command, CommandSpec spec) {
+        if (batch.keyCount(command) != 1 && !spec.isAllOrNothing()) {
+            return false;
+        }
+        int first = batch.firstArgument(command);
+        for (int i = first; i < first + batch.argumentCount(command); i++) {
+            if (batch.length(i) > cache.runThresholdBytes() && !batch.hasRun(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What a command may write at most, as far as its arguments tell, bytes. */
+    long neededBytes(Batch batch, int command) {
+        int first = batch.firstArgument(command);
+        int count = batch.argumentCount(command);
+        long bytes = ITEM_OVERHEAD_BYTES * (1L + batch.keyCount(command));
+        for (int i = first; i < first + count; i++) {
+            // A run has been charged when it was opened; one that cannot be an item's as it is will be copied.
+            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoomForKeys(batch, command) ? 0 : batch.length(i);
+        }
+        return bytes;
+    }
+
+    private int headRoomForKeys(Batch batch, int command) {
+        int longest = 0;
+        int first = batch.firstKey(command);
+        for (int i = first; i < first + batch.keyCount(command); i++) {
+            longest = Math.max(longest, batch.key(i).length());
+        }
+        return session.headRoom(longest);
+    }
+}

@@ -1,0 +1,624 @@
+package io.varve.server.command.dispatch;
+
+import java.util.function.Consumer;
+
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.memory.ShardSet;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Key;
+import io.varve.server.admin.LoopCounters;
+import io.varve.server.blocking.Waiter;
+import io.varve.server.command.Arguments;
+import io.varve.server.command.Batch;
+import io.varve.server.command.BatchPreparation;
+import io.varve.server.command.Below;
+import io.varve.server.command.Blocking;
+import io.varve.server.command.Client;
+import io.varve.server.command.CommandFlag;
+import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.CrossProtocolGuard;
+import io.varve.server.command.Errors;
+import io.varve.server.command.Handler;
+import io.varve.server.command.Invocation;
+import io.varve.server.command.KeyBelowException;
+import io.varve.server.command.ServerContext;
+import io.varve.server.command.Suspension;
+import io.varve.server.command.Transaction;
+import io.varve.server.events.KeyEvents;
+import io.varve.server.resp.NoBufferException;
+import io.varve.server.resp.ReplyWriter;
+import io.varve.server.tracking.Tracker;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the commands of a batch: looks them up, binds their keys, touches ahead what they will need, and executes them in
+ * order, each under the locks of its shards. Confined to its event loop.
+ */
+public final class Dispatcher implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
+    private static final String NO_AUTH = "NOAUTH Authentication required.";
+    private static final String NOT_WHILE_LISTENING = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET "
+            + "are allowed in this context";
+    private static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
+    /** How often a command is run that found no room, counting the first time. */
+    static final int MAX_ATTEMPTS = 3;
+    /** How long a client waits, at most, before it may publish. */
+    private static final long MOST_WAIT_MILLIS = 1000;
+    /** Replies are written out before they hold more than this. */
+    private static final long MAX_PENDING_BYTES = 256 << 10;
+    /** As often as doubling takes to the largest reply, and a few times because others were faster. */
+    private static final int MAX_REPLY_TRIES = 24;
+
+    private final ServerContext server;
+    private final Cache cache;
+    private final CacheSession session;
+    private final KeyEvents events;
+    private final @Nullable Below below;
+    private final TransactionRunner transactions;
+    private final Invocation call;
+    private final ShardSet shards;
+    private final LoopCounters counters;
+    private final CommandTimes times;
+    private final MonitorFeed monitors;
+    private final CommandRoom room;
+    private final BatchPreparation preparation;
+    /** Whether the run began with ample room for all that its commands may write. */
+    private boolean roomy;
+    /** Of the last command: whether its handler ran, and whether it replied an error. */
+    private boolean ran;
+    private boolean failed;
+    /** Whether the last command was queued in a transaction. */
+    private boolean queued;
+    /** What the client is to wait for after the last run. */
+    private @Nullable Suspension suspension;
+    private boolean missingElsewhere;
+    /** How the client of this command is told of what it has cached; null if it is not. */
+    private @Nullable Tracker tracker;
+    /** Whether what happens to keys is told as messages. */
+    private boolean tellsEvents;
+    /** Whether the next command is to run after that: it has not run, or without an effect. */
+    private boolean again;
+
+    public Dispatcher(ServerContext server, CommandTable table) {
+        this.server = server;
+        cache = server.cache();
+        session = cache.newSession();
+        events = server.keyEvents();
+        below = server.flash() == null ? null : new Below(server.flash(), session, server.argumentMemory());
+        shards = new ShardSet(cache.shardCount());
+        counters = server.newLoop(table.all().size());
+        times = new CommandTimes(server, counters);
+        monitors = new MonitorFeed(server);
+        room = new CommandRoom(cache, session, times);
+        transactions = new TransactionRunner(server, session, below, counters, times, monitors, room);
+        call = new Invocation(cache, session, server, below, transactions);
+        preparation = new BatchPreparation(server, table, session);
+    }
+
+    /** Gives back what is kept from command to command. Called when its event loop has ended. */
+    @Override
+    public void close() {
+        transactions.close();
+    }
+
+    public LoopCounters counters() {
+        return counters;
+    }
+
+    /** Looks the commands up, binds their keys and touches what they will need. */
+    public void prepare(Batch batch, Client client) {
+        preparation.prepare(batch, client.database());
+    }
+
+    /**
+     * Executes commands from number {@code next} on.
+     *
+     * @return the first that was not executed: the count of commands, or less where the client is to be closed, or waits
+     *         ({@link #takeSuspension}), or so much was replied that it is to be written out first
+     */
+    public int run(Batch batch, int next, Client client, ReplyWriter reply) {
+        tellsEvents = events.isOn();
+        Tracker tracks = client.tracker();
+        if (tracks != null) {
+            server.tracking().running(tracks);
+        }
+        try {
+            return runAll(batch, next, client, reply);
+        } finally {
+            if (tracks != null || client.tracker() != null) {
+                server.tracking().running(null);
+            }
+            // Without a lock, and before the replies are sent.
+            server.tell();
+        }
+    }
+
+    private int runAll(Batch batch, int next, Client client, ReplyWriter reply) {
+        counters.enter(server.counterEpoch());
+        session.now(server.ticker().wallMillis());
+        session.touching(!client.noTouch());
+        times.begin();
+        // Of a run that a connection did not survive.
+        call.takeErrorsToldOf();
+        int i = next;
+        int queuedNow = 0;
+        CommandSpec last = null;
+        boolean ordinary = isOrdinary(client);
+        roomy = room.isThereFor(batch, next);
+        while (i < batch.commandCount() && !client.closing() && suspension == null
+                && reply.pendingBytes() < MAX_PENDING_BYTES) {
+            CommandSpec spec = batch.spec(i);
+            tracker = null;
+            if (!ordinary && client.subscriptions().expectsMail()) {
+                tracker = client.tracker();
+                if (hasMail(client)) {
+                    times.settle(batch, i, client, session.now());
+                    writeMessages(client, reply);
+                    times.skip();
+                }
+            }
+            times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
+            execute(batch, i, spec, client, ordinary, reply);
+            if (spec == null || !spec.isPlain()) {
+                ordinary = isOrdinary(client);
+            }
+            if (again) {
+                again = false;
+                if (client.waiter() != null) {
+                    last = null;
+                    client.interacted(java.util.Objects.requireNonNull(spec).fullName(), batch.argumentCount(i),
+                            session.now());
+                }
+                break;
+            }
+            if (below != null) {
+                batch.endFetches();
+            }
+            if (spec != null) {
+                if (tracker != null) {
+                    TrackedReads.commandEnded(client, tracker, spec);
+                }
+                if (ran) {
+                    times.ran(batch, i, failed, client, session.now());
+                } else if (queued) {
+                    times.queued(batch, i, client, session.now());
+                    queuedNow++;
+                } else {
+                    times.refused(batch, i, spec, client, session.now());
+                }
+                last = spec;
+            } else {
+                times.skip();
+            }
+            i++;
+        }
+        times.settle(batch, i, client, session.now());
+        counters.add(LoopCounters.Total.COMMANDS, i - (long) next - queuedNow);
+        if (last != null) {
+            client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
+        }
+        return i;
+    }
+
+    /** Whether something was published, be it what its own commands have done, that is to be read before the next reply. */
+    private boolean hasMail(Client client) {
+        server.tell();
+        return client.subscriptions().hasMail();
+    }
+
+    /** What the client waits for since the last {@link #run}, once; null if it does not wait. */
+    public @Nullable Suspension takeSuspension() {
+        Suspension asked = suspension;
+        suspension = null;
+        return asked;
+    }
+
+    /** Writes the reply of a command that was suspended and has its answer now. */
+    public void answer(Suspension answered, Client client, ReplyWriter reply) {
+        if (!answered.replies()) {
+            return;
+        }
+        session.now(server.ticker().wallMillis());
+        long mark = reply.mark();
+        long errors = reply.errors();
+        write(java.util.Objects.requireNonNull(answered.answer()), reply, mark);
+        if (reply.errors() != errors) {
+            server.errors().add(reply.lastError());
+        }
+        if (client.replyMode() != Client.ReplyMode.ON) {
+            leaveOut(client, reply, mark);
+        }
+    }
+
+    /** It looks at most at what is there, so it may be written again. */
+    private void write(Consumer<ReplyWriter> answer, ReplyWriter reply, long mark) {
+        for (int tries = 1;; tries++) {
+            try {
+                answer.accept(reply);
+                return;
+            } catch (NoBufferException none) {
+                long needed = reply.copiedBytes() + none.bytes();
+                reply.rollback(mark);
+                if (tries == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
+                    reply.error(Errors.OUT_OF_MEMORY);
+                    return;
+                }
+            }
+        }
+    }
+
+    /**
+     * Whether nothing is to be asked about the client before a plain command of it runs. It stays so until it sends a command of
+     * another kind; what others change (its user's rules, who monitors) holds for what it sends after that was replied to, and so for
+     * its next batch.
+     */
+    private boolean isOrdinary(Client client) {
+        return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
+                && client.waiter() == null && !client.subscriptions().expectsMail() && !monitors.isAny()
+                && !tellsEvents;
+    }
+
+    /** @param ordinary {@link #isOrdinary} */
+    private void execute(Batch batch, int command, @Nullable CommandSpec spec, Client client, boolean ordinary,
+            ReplyWriter reply) {
+        room.reserve(batch, command, client, reply);
+        long mark = reply.mark();
+        long errors = reply.errors();
+        ran = false;
+        queued = false;
+        failed = false;
+        if (ordinary && spec != null && spec.isPlain() && spec.acceptsCount(batch.argumentCount(command))) {
+            if (isWithoutRoom(batch, command, spec, client)) {
+                refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+            } else {
+                runNow(batch, command, spec, client, reply, mark);
+            }
+        } else if (spec == null && isHttp(batch, command)) {
+            // As in Redis nothing is replied, not even to the commands in front of it.
+            reply.rollback(0);
+            server.crossProtocolGuard().warn(client, session.now());
+            client.abort();
+            return;
+        } else {
+            executeIfAllowed(batch, command, spec, client, reply, mark);
+        }
+        if (suspension != null) {
+            return;
+        }
+        failed = reply.errors() != errors + call.takeErrorsToldOf();
+        if (failed) {
+            server.errors().add(reply.lastError());
+        }
+        if (client.replyMode() != Client.ReplyMode.ON) {
+            // A client that wants no replies still wants the messages, and to be told that it will get them.
+            leaveOut(client, reply, ran && spec != null && spec.pushes() ? reply.mark() : mark);
+        }
+    }
+
+    private boolean isWithoutRoom(Batch batch, int command, CommandSpec spec, Client client) {
+        // Of what may stop half way it is asked anew: values that grow take more than their arguments say.
+        boolean isRoomy = roomy && (batch.keyCount(command) <= 1 || spec.isAllOrNothing());
+        return batch.isRefused(command) || !isRoomy && spec.isDenyOom() && !room.admit(batch, command, client, 0);
+    }
+
+    private void executeIfAllowed(Batch batch, int command, @Nullable CommandSpec spec, Client client,
+            ReplyWriter reply, long mark) {
+        Transaction transaction = client.transaction();
+        String refusal;
+        boolean monitored = monitors.isAny();
+        Waiter waiter = client.waiter();
+        Waiter.End end = waiter == null ? null : server.blockedKeys().endOf(waiter);
+        if (end != null) {
+            ran = true;
+            Blocking.replyEnd(reply, end);
+        } else if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
+                || !spec.acceptsCount(batch.argumentCount(command))
+                || spec.isForDebugging() && !mayDebug(client)) {
+            refuse(client, spec, reply, Refusal.of(batch, command, spec, mayDebug(client)));
+        } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
+            refuse(client, spec, reply, NO_AUTH);
+        } else if (transaction != null && cannotBeQueued(spec)) {
+            refuse(client, spec, reply, NOT_IN_TRANSACTION);
+        } else if (!client.user().isUnrestricted()
+                && (refusal = server.accessGuard().refusal(client, batch, command, spec)) != null) {
+            refuse(client, spec, reply, refusal);
+        } else if (isWithoutRoom(batch, command, spec, client)) {
+            refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+        } else if (!spec.isAllowedWhileListening() && client.isListeningOnly()) {
+            refuse(client, spec, reply, "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING);
+        } else if (monitored && MonitorFeed.isKeptFrom(client, spec)) {
+            refuse(client, spec, reply, MonitorFeed.NOT_FOR_MONITORS);
+        } else if (transaction != null && !spec.runsAtOnce()) {
+            queue(batch, command, spec, client, transaction, reply);
+        } else if (waiter == null && publishes(spec, client) && isToWait(client)) {
+            waitToPublish(client);
+        } else {
+            // Who has waited for a key: its command was told of when it began to.
+            String toTell = monitored && waiter == null ? monitors.describe(batch, command, spec) : null;
+            runNow(batch, command, spec, client, reply, mark);
+            if (toTell != null && (!again || client.waiter() != null)) {
+                monitors.tell(toTell, client);
+            }
+        }
+        if (suspension != null) {
+            return;
+        }
+        if (monitored && !ran) {
+            monitors.tellRefused(batch, command, spec, client);
+        }
+        if (waiter != null) {
+            // It has been answered, by its handler or in its place.
+            server.stopWaiting(client, false);
+        }
+    }
+
+    /** Runs its handler, unless its keys are on their way; it may ask for a suspension. */
+    private void runNow(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
+        ran = true;
+        long errors = reply.errors();
+        if (below == null) {
+            runLocked(batch, command, spec, client, reply, mark);
+        } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
+            return;
+        }
+        Suspension asked = call.takeSuspension();
+        if (asked != null && reply.errors() == errors) {
+            suspension = asked;
+            again = !asked.replies();
+        }
+    }
+
+    /** What was published before a command runs is read before its reply. */
+    private void writeMessages(Client client, ReplyWriter reply) {
+        try {
+            client.subscriptions().writeAll(reply);
+        } catch (NoBufferException none) {
+            room.makeForMessage(none);
+            client.subscriptions().writeAll(reply);
+        }
+    }
+
+    /** The transaction that the command runs; null if it is not EXEC. */
+    private static @Nullable Transaction executed(CommandSpec spec, Client client) {
+        return spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
+    }
+
+    private boolean publishes(CommandSpec spec, Client client) {
+        Transaction executed = executed(spec, client);
+        return spec.publishes() || tellsEvents && spec.isWrite()
+                || executed != null && (executed.publishes() || tellsEvents && executed.writes());
+    }
+
+    /** Whether those who listen are so far behind that a client waits with what it publishes: for a while. */
+    private boolean isToWait(Client client) {
+        long since = client.waitsToPublishSinceMillis();
+        if (server.channels().areBehind() && (since == 0 || session.now() - since < MOST_WAIT_MILLIS)) {
+            return true;
+        }
+        client.waitsToPublishSinceMillis(0);
+        return false;
+    }
+
+    private void waitToPublish(Client client) {
+        if (client.waitsToPublishSinceMillis() == 0) {
+            client.waitsToPublishSinceMillis(session.now());
+        }
+        Suspension waiting = Suspension.silent(MOST_WAIT_MILLIS);
+        suspension = waiting;
+        again = true;
+        server.channels().whenDelivered(() -> waiting.answer(_ -> {}));
+    }
+
+    /** Replies an error to a command that is not run. A transaction that it should have been a part of will not be run either. */
+    private static void refuse(Client client, @Nullable CommandSpec spec, ReplyWriter reply, String error) {
+        Transaction transaction = client.transaction();
+        if (transaction != null) {
+            transaction.fail();
+        }
+        if (spec != null && spec.fullName().equals("exec")) {
+            client.endTransaction();
+            reply.error(TransactionRunner.abortedBecause(error));
+        } else {
+            reply.error(error);
+        }
+    }
+
+    private boolean cannotBeQueued(CommandSpec spec) {
+        return spec.has(CommandFlag.NO_MULTI) || below != null && spec.waitsForFlash();
+    }
+
+    private void queue(Batch batch, int command, CommandSpec spec, Client client, Transaction transaction,
+            ReplyWriter reply) {
+        // Of what will not run nothing is kept.
+        boolean inVain = transaction.failed() || client.watch().isToldBroken();
+        if (inVain || transaction.add(batch, command, spec, room.neededBytes(batch, command), preparation)) {
+            queued = true;
+            client.queued(transaction.size(), transaction.heldBytes());
+            reply.simple("QUEUED");
+        } else {
+            refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+        }
+    }
+
+    /**
+     * Runs a command once its keys are in memory, as far as they are anywhere.
+     *
+     * @return false if they are on their way: it has not run
+     */
+    private boolean runWithBelow(Below tier, Batch batch, int command, CommandSpec spec, Client client,
+            ReplyWriter reply, long mark) {
+        // The keys of EXEC are those that are queued.
+        Transaction executed = executed(spec, client);
+        Batch named = executed == null ? batch : executed.batch();
+        int first = executed == null ? batch.firstKey(command) : 0;
+        int count = executed == null ? batch.keyCount(command) : named.keyTotal();
+        if (!tier.settle(named, first, count)) {
+            refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+        } else {
+            try {
+                runLocked(batch, command, spec, client, reply, mark);
+            } catch (KeyBelowException missing) {
+                reply.rollback(mark);
+                if (Below.mayFetch(named, first, count)) {
+                    suspension = tier.hasOthers()
+                            ? tier.fetchOthers(named)
+                            : tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
+                    again = true;
+                    return false;
+                }
+                // They fall as fast as they come: memory has no room for all of them at a time.
+                refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+            }
+        }
+        return true;
+    }
+
+    private boolean mayDebug(Client client) {
+        return switch (server.config().text("enable-debug-command")) {
+            case "yes" -> true;
+            case "local" -> client.isLocal();
+            default -> false;
+        };
+    }
+
+    private static boolean isHttp(Batch batch, int command) {
+        int name = batch.firstArgument(command);
+        return CrossProtocolGuard.recognizes(batch.address(name), batch.length(name));
+    }
+
+    private void runLocked(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
+        int keys = batch.keyCount(command);
+        int first = batch.firstKey(command);
+        if (keys > 0 && batch.key(first).database() != client.database()) {
+            for (int i = first; i < first + keys; i++) {
+                Key key = batch.key(i);
+                session.bind(key, client.database(), key.address(), key.length());
+            }
+        }
+        int attempt = 1;
+        int tries = 1;
+        while (true) {
+            call.begin(client, reply, spec, batch, command);
+            try {
+                runUnderLocks(batch, command, client, java.util.Objects.requireNonNull(spec.handler()));
+                return;
+            } catch (CacheFullException full) {
+                reply.rollback(mark);
+                if (attempt++ == MAX_ATTEMPTS || !room.mayRunAgain(batch, command, spec)
+                        || !room.admit(batch, command, client, full.bytes())) {
+                    refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+                    return;
+                }
+            } catch (NoBufferException none) {
+                if (spec.has(CommandFlag.WRITE) && (spec.otherKeys() == null || !call.changesNothing())
+                        || call.mayHaveChanged()) {
+                    // It may have changed something, so no error can be replied: the connection breaks.
+                    throw none;
+                }
+                long needed = reply.copiedBytes() + none.bytes();
+                reply.rollback(mark);
+                if (tries++ == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
+                    refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+                    return;
+                }
+            } catch (Arguments.TextTooLongException tooLong) {
+                reply.rollback(mark);
+                reply.error("ERR " + tooLong.getMessage());
+                return;
+            } catch (KeyBelowException missing) {
+                throw missing;
+            } catch (RuntimeException bug) {
+                LOG.error("The command {} failed", spec.fullName(), bug);
+                reply.rollback(mark);
+                refuse(client, spec, reply, "ERR internal error");
+                return;
+            }
+        }
+    }
+
+    private void runUnderLocks(Batch batch, int command, Client client, Handler handler) {
+        int keys = batch.keyCount(command);
+        int first = batch.firstKey(command);
+        missingElsewhere = false;
+        if (keys == 0) {
+            if (!changesUnnamedKeys(call.spec()) || !call.runsBehindAllWaiters()) {
+                handler.run(call);
+            }
+        } else if (call.usesOtherKeys()) {
+            runLocking(call.allShards(), batch, first, keys, handler);
+        } else if (keys == 1) {
+            Key key = batch.key(first);
+            if (!session.tryLock(key)) {
+                times.aside(batch, command, client, session.now());
+                session.lock(key);
+            }
+            try {
+                runInMemory(batch, first, keys, handler);
+            } finally {
+                session.unlock(key);
+            }
+        } else {
+            runLockingMany(batch, first, keys, handler);
+        }
+    }
+
+    private static boolean changesUnnamedKeys(CommandSpec spec) {
+        return spec.isWrite();
+    }
+
+    private void runInMemory(Batch batch, int first, int keys, Handler handler) {
+        // A waiter looks whatever is promised to others: it takes nothing but what it was called for.
+        if (call.client().waiter() == null && call.runsBehindWaiters(batch, first, keys)) {
+            return;
+        }
+        if (below != null) {
+            if (below.isAnyMissing(batch, first, keys)) {
+                throw new KeyBelowException();
+            }
+            // What the handler itself finds missing is in another database.
+            missingElsewhere = true;
+        }
+        handler.run(call);
+        if (tracker != null) {
+            TrackedReads.remember(tracker, call.spec(), batch, first, keys);
+        }
+    }
+
+    private void runLockingMany(Batch batch, int first, int keys, Handler handler) {
+        shards.clear();
+        for (int i = first; i < first + keys; i++) {
+            shards.add(batch.key(i).shard());
+        }
+        runLocking(shards, batch, first, keys, handler);
+    }
+
+    private void runLocking(ShardSet locked, Batch batch, int first, int keys, Handler handler) {
+        session.lock(locked);
+        try {
+            runInMemory(batch, first, keys, handler);
+        } finally {
+            session.unlock(locked);
+        }
+    }
+
+    private static void leaveOut(Client client, ReplyWriter reply, long mark) {
+        switch (client.replyMode()) {
+            case OFF -> reply.rollback(mark);
+            case SKIP_NEXT -> {
+                reply.rollback(mark);
+                client.replyMode(Client.ReplyMode.SKIP);
+            }
+            case SKIP -> {
+                reply.rollback(mark);
+                client.replyMode(Client.ReplyMode.ON);
+            }
+            case ON -> {
+            }
+        }
+    }
+}

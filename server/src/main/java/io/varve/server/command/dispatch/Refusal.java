@@ -1,0 +1,46 @@
+package io.varve.server.command.dispatch;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+import io.varve.server.command.Batch;
+import io.varve.server.command.CommandSpec;
+import org.jspecify.annotations.Nullable;
+
+/** The error for a command that cannot be run at all. Immutable: static methods only. */
+final class Refusal {
+    private static final String DEBUG_REFUSED = "ERR DEBUG command not allowed. If the enable-debug-command option is"
+            + " set to \"local\", you can run it from a local connection, otherwise you need to set this option in the"
+            + " configuration file, and then restart the server.";
+
+    private Refusal() {}
+
+    /** Why the command cannot be run at all. */
+    static String of(Batch batch, int command, @Nullable CommandSpec spec, boolean mayDebug) {
+        if (spec == null) {
+            StringBuilder text = new StringBuilder("ERR unknown command '").append(text(batch, command, 0, 128))
+                    .append("', with args beginning with: ");
+            int room = 128;
+            for (int i = 1; i < batch.argumentCount(command) && room > 0; i++) {
+                String argument = text(batch, command, i, room);
+                text.append('\'').append(argument).append("' ");
+                room -= argument.length() + 3;
+            }
+            return text.toString();
+        }
+        if (spec.isForDebugging() && batch.argumentCount(command) > 1 && !mayDebug) {
+            return DEBUG_REFUSED;
+        }
+        if (spec.hasSubcommands() && batch.argumentCount(command) > 1) {
+            return "ERR unknown subcommand '" + text(batch, command, 1, 128) + "'. Try "
+                    + spec.name().toUpperCase(Locale.ROOT) + " HELP.";
+        }
+        return "ERR wrong number of arguments for '" + spec.fullName() + "' command";
+    }
+
+    private static String text(Batch batch, int command, int argument, int maxBytes) {
+        int length = batch.length(batch.firstArgument(command) + argument);
+        byte[] bytes = batch.argumentBytes(command, argument, Math.min(length, maxBytes));
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

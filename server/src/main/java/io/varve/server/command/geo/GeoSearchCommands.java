@@ -1,0 +1,147 @@
+package io.varve.server.command.geo;
+
+import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.Invocation;
+import io.varve.server.command.sortedset.SortedSetValue;
+import io.varve.server.command.sortedset.SortedSets;
+import io.varve.server.command.value.KeyLookup.Found;
+import io.varve.server.command.value.MemberList;
+import io.varve.server.events.KeyEvent;
+import io.varve.server.geo.GeoArea;
+import io.varve.server.geo.GeoHash;
+import io.varve.server.geo.GeoSquares;
+import io.varve.server.resp.ReplyWriter;
+
+import static io.varve.server.command.CommandFlag.DENYOOM;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.geo.GeoCommands.geo;
+
+/** Commands that search for places in a circle or a rectangle. Immutable: static handlers. */
+final class GeoSearchCommands {
+    private static final String COMPLEXITY = "O(N+log(M)) with N the places in the squares around the area";
+
+    private GeoSearchCommands() {}
+
+    static void addTo(CommandTable.Builder table) {
+        table.add(geo("geosearch", -7, "6.2.0", "Answers the places in a circle or a rectangle").access("RO access")
+                .flags(READONLY).complexity(COMPLEXITY).handler(call -> run(call, GeoRequest.Form.SEARCH)));
+        table.add(geo("geosearchstore", -8, "6.2.0", "Puts the places in a circle or a rectangle under another key")
+                .keys(1, 2, 1).access("OW update", "RO access").flags(WRITE, DENYOOM).complexity(COMPLEXITY)
+                .allOrNothing().handler(call -> run(call, GeoRequest.Form.SEARCH_STORE)));
+        table.add(storing("georadius", -6, "3.2.0", "Answers or stores the places in a circle around a point", 6)
+                .handler(call -> run(call, GeoRequest.Form.RADIUS)));
+        table.add(storing("georadiusbymember", -5, "3.2.0",
+                "Answers or stores the places in a circle around one of them", 5)
+                .handler(call -> run(call, GeoRequest.Form.RADIUS_BY_MEMBER)));
+        table.add(geo("georadius_ro", -6, "3.2.10", "Answers the places in a circle around a point")
+                .access("RO access").flags(READONLY).complexity(COMPLEXITY)
+                .handler(call -> run(call, GeoRequest.Form.RADIUS_READ_ONLY)));
+        table.add(geo("georadiusbymember_ro", -5, "3.2.10", "Answers the places in a circle around one of them")
+                .access("RO access").flags(READONLY).complexity(COMPLEXITY)
+                .handler(call -> run(call, GeoRequest.Form.RADIUS_BY_MEMBER_READ_ONLY)));
+    }
+
+    private static CommandSpec.Builder storing(String name, int arity, String since, String summary, int firstOption) {
+        return geo(name, arity, since, summary).access("RO access")
+                .keyBehind("STORE", firstOption, "OW update").keyBehind("STOREDIST", firstOption, "OW update")
+                .keyFinder((arguments, keys) -> {
+                    keys.add(1);
+                    for (int i = firstOption; i + 1 < arguments.argumentCount(); i++) {
+                        if (arguments.argumentIs(i, "STORE") || arguments.argumentIs(i, "STOREDIST")) {
+                            keys.add(++i);
+                        }
+                    }
+                }).flags(WRITE, DENYOOM).complexity(COMPLEXITY).allOrNothing();
+    }
+
+    private static void run(Invocation call, GeoRequest.Form form) {
+        SortedSetValue set = SortedSets.of(call).set();
+        Found found = set.open(call, call.key(form.source()));
+        if (found == Found.WRONG_TYPE) {
+            return;
+        }
+        GeoRequest request = new GeoRequest(form);
+        if (!request.read(call, set, found == Found.PRESENT)) {
+            return;
+        }
+        MemberList places = SortedSets.of(call).members();
+        try {
+            if (found == Found.PRESENT) {
+                collect(call, set, request, places);
+            }
+            if (request.storeArgument() > 0) {
+                store(call, request, places);
+            } else {
+                reply(call.reply(), request, places);
+            }
+        } finally {
+            places.release();
+        }
+    }
+
+    /** Notes the places in the area, each with its distance, in the order in which they are wanted. */
+    private static void collect(Invocation call, SortedSetValue set, GeoRequest request, MemberList places) {
+        GeoArea area = request.area();
+        GeoSquares squares = new GeoSquares(area);
+        long most = request.any() ? request.count() : Long.MAX_VALUE;
+        for (int i = 0; i < squares.count() && places.count() < most; i++) {
+            long from = set.rankOfScore(squares.leastScore(i), false);
+            long left = set.rankOfScore(squares.scoreBehind(i), false) - from;
+            for (boolean more = left > 0 && set.seek(from); more && left > 0 && places.count() < most; left--) {
+                double score = set.score();
+                long bits = GeoHash.bitsOf(score);
+                double distance = area.distanceInside(GeoHash.longitude(bits), GeoHash.latitude(bits));
+                if (!Double.isNaN(distance)) {
+                    int place = places.add(call.cache(), set.memberAddress(), set.memberLength(), 0, score);
+                    places.doubleNote(place, distance);
+                }
+                more = set.next();
+            }
+        }
+        if (request.sorted()) {
+            places.sort(call.cache(),
+                    request.descending() ? MemberList.Order.NOTE_DESCENDING : MemberList.Order.NOTE);
+        }
+        if (request.count() > 0) {
+            places.keepFirst(request.count());
+        }
+    }
+
+    private static void reply(ReplyWriter reply, GeoRequest request, MemberList places) {
+        reply.array(places.count());
+        for (int i = 0; i < places.count(); i++) {
+            int place = places.inOrder(i);
+            if (request.details() > 0) {
+                reply.array(1L + request.details());
+            }
+            reply.bulk(places.address(place), places.length(place));
+            long bits = GeoHash.bitsOf(places.score(place));
+            if (request.withDistance()) {
+                reply.bulkFourDecimals(places.doubleNote(place) / request.area().unit());
+            }
+            if (request.withHash()) {
+                reply.integer(GeoHash.integerOf(places.score(place)));
+            }
+            if (request.withCoordinates()) {
+                GeoCommands.replyPlace(reply, bits);
+            }
+        }
+    }
+
+    private static void store(Invocation call, GeoRequest request, MemberList places) {
+        places.keepInOrder(call.cache());
+        if (request.storesDistance()) {
+            for (int i = 0; i < places.count(); i++) {
+                places.score(i, places.doubleNote(i) / request.area().unit());
+            }
+        }
+        places.sort(call.cache(), MemberList.Order.SCORE);
+        KeyEvent event = call.spec().fullName().equals("geosearchstore")
+                ? KeyEvent.GEOSEARCHSTORE
+                : KeyEvent.GEORADIUSSTORE;
+        SortedSets.of(call).result().store(call, call.key(request.storeArgument()), places, event);
+        call.reply().integer(places.count());
+    }
+}

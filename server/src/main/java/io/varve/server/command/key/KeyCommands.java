@@ -1,0 +1,235 @@
+package io.varve.server.command.key;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.DatabaseNumber;
+import io.varve.server.command.Invocation;
+import io.varve.server.command.value.KeyLookup;
+import io.varve.server.events.KeyEvent;
+
+import static io.varve.server.command.CommandFlag.DENYOOM;
+import static io.varve.server.command.CommandFlag.FAST;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.WRITE;
+
+/**
+ * Commands on keys whatever they hold: delete, look, copy, move, rename. Immutable: static handlers.
+ *
+ * @see ExpiryCommands
+ * @see ScanCommands
+ */
+public final class KeyCommands {
+    private static final String SAME_OBJECT = "ERR source and destination objects are the same";
+
+    private KeyCommands() {}
+
+    /** Adds the family. */
+    public static void addTo(CommandTable.Builder table) {
+        table.add(keys("del", -2, "1.0.0", "Deletes keys").keys(1, -1, 1).access("RM delete").flags(WRITE)
+                .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
+                .handler(KeyCommands::del));
+        table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1)
+                .access("RM delete").flags(WRITE, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
+                .complexity("O(N) in the keys").handler(KeyCommands::del));
+        table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).access("RO")
+                .flags(READONLY, FAST)
+                .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
+                .handler(KeyCommands::exists));
+        table.add(keys("touch", -2, "3.2.1", "Renews the access clocks of keys").keys(1, -1, 1)
+                .access("RO").flags(READONLY, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
+                .complexity("O(N) in the keys").handler(KeyCommands::touch));
+        table.add(
+                keys("type", 2, "1.0.0", "Answers the type of a key's value").key(1).access("RO").flags(READONLY, FAST)
+                        .handler(KeyCommands::type));
+        table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
+                .access("RO access", "OW update").flags(WRITE, DENYOOM).complexity("O(N) in the value")
+                .allOrNothing().handler(KeyCommands::copy));
+        table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).access("RW access update")
+                .flags(WRITE, FAST)
+                .handler(KeyCommands::move));
+        table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1)
+                .access("RW access delete", "OW update").flags(WRITE).allOrNothing()
+                .handler(call -> rename(call, false)));
+        table.add(keys("renamenx", 3, "1.0.0", "Renames a key unless the new name exists").keys(1, 2, 1)
+                .access("RW access delete", "OW insert").flags(WRITE, FAST).allOrNothing()
+                .handler(call -> rename(call, true)));
+        ExpiryCommands.addTo(table);
+    }
+
+    /** Starts the description of a command on keys of any type. */
+    public static CommandSpec.Builder keys(String name, int arity, String since, String summary) {
+        return CommandSpec.named(name).arity(arity).categories("@keyspace").group("generic").since(since)
+                .summary(summary);
+    }
+
+    private static void del(Invocation call) {
+        int deleted = 0;
+        for (int i = 0; i < call.keyCount(); i++) {
+            if (call.session().delete(call.keyAt(i))) {
+                call.events().tell(KeyEvent.DEL, call.keyAt(i));
+                deleted++;
+            }
+        }
+        call.reply().integer(deleted);
+    }
+
+    private static void exists(Invocation call) {
+        int found = 0;
+        for (int i = 0; i < call.keyCount(); i++) {
+            if (KeyLookup.findUntouched(call, call.keyAt(i), call.item())) {
+                found++;
+            }
+        }
+        call.reply().integer(found);
+    }
+
+    private static void touch(Invocation call) {
+        // TOUCH renews the clock even where the client asked to leave it alone.
+        call.session().touching(true);
+        int found = 0;
+        for (int i = 0; i < call.keyCount(); i++) {
+            if (call.session().find(call.keyAt(i), call.item())) {
+                found++;
+            }
+        }
+        call.session().touching(!call.client().noTouch());
+        call.reply().integer(found);
+    }
+
+    private static void type(Invocation call) {
+        Item item = call.item();
+        boolean found = KeyLookup.findUntouched(call, call.keyAt(0), item);
+        call.reply().simple(found ? item.type().redisName() : "none");
+    }
+
+    // --- from one key to another
+
+    private static void copy(Invocation call) {
+        boolean replace = false;
+        int database = call.database();
+        for (int i = 3; i < call.argumentCount(); i++) {
+            if (call.argumentIs(i, "REPLACE")) {
+                replace = true;
+            } else if (call.argumentIs(i, "DB") && i + 1 < call.argumentCount()) {
+                database = DatabaseNumber.read(call, ++i);
+                if (database < 0) {
+                    return;
+                }
+            } else {
+                call.syntaxError();
+                return;
+            }
+        }
+        if (database == call.database() && sameName(call)) {
+            call.reply().error(SAME_OBJECT);
+            return;
+        }
+        Key target = call.keyInDatabase(2, database);
+        Item source = call.item();
+        if (!call.session().find(call.keyAt(0), source)) {
+            call.reply().integer(0);
+            return;
+        }
+        boolean present = call.session().findForWriting(target, call.otherItem());
+        if (present && !replace) {
+            call.reply().integer(0);
+            return;
+        }
+        write(call, source, target);
+        tellIfReplaced(call, present, target);
+        call.events().tell(KeyEvent.COPY_TO, target);
+        call.reply().integer(1);
+    }
+
+    private static void move(Invocation call) {
+        int database = DatabaseNumber.read(call, 2);
+        if (database < 0) {
+            return;
+        }
+        if (database == call.database()) {
+            call.reply().error(SAME_OBJECT);
+            return;
+        }
+        CacheSession session = call.session();
+        Item source = call.item();
+        Key target = call.keyInDatabase(1, database);
+        if (!session.findForWriting(call.keyAt(0), source) || session.findForWriting(target, call.otherItem())) {
+            call.reply().integer(0);
+            return;
+        }
+        transfer(call, source, target);
+        call.events().tell(KeyEvent.MOVE_FROM, call.keyAt(0));
+        call.events().tell(KeyEvent.MOVE_TO, target);
+        call.reply().integer(1);
+    }
+
+    private static void rename(Invocation call, boolean keepTarget) {
+        CacheSession session = call.session();
+        Item source = call.item();
+        if (!session.findForWriting(call.keyAt(0), source)) {
+            call.reply().error("ERR no such key");
+            return;
+        }
+        boolean renamed = true;
+        if (sameName(call)) {
+            renamed = !keepTarget;
+        } else {
+            Key target = call.keyAt(1);
+            boolean present = session.findForWriting(target, call.otherItem());
+            renamed = !present || !keepTarget;
+            if (renamed) {
+                transfer(call, source, target);
+                tellIfReplaced(call, present, target);
+                call.events().tell(KeyEvent.RENAME_FROM, call.keyAt(0));
+                call.events().tell(KeyEvent.RENAME_TO, target);
+            }
+        }
+        if (keepTarget) {
+            call.reply().integer(renamed ? 1 : 0);
+        } else {
+            call.reply().ok();
+        }
+    }
+
+    /** As in Redis, what takes the place of another item is told as one that has come. */
+    public static void tellIfReplaced(Invocation call, boolean present, Key target) {
+        if (present) {
+            call.events().tell(KeyEvent.NEW, target);
+        }
+    }
+
+    private static boolean sameName(Invocation call) {
+        int length = call.argumentLength(1);
+        return length == call.argumentLength(2)
+                && Memory.equal(call.argumentAddress(1), call.argumentAddress(2), length);
+    }
+
+    /** Gives an item, with its expiry time, to another key. */
+    private static void transfer(Invocation call, Item source, Key target) {
+        if (source.isTree()) {
+            call.session().moveTree(call.keyAt(0), source, target, call.otherItem(), source.expireAtMillis());
+        } else {
+            write(call, source, target);
+            call.session().delete(call.keyAt(0));
+        }
+    }
+
+    /** Puts a copy of an item, with its expiry time, under another key; the item stays where it is meanwhile. */
+    private static void write(Invocation call, Item source, Key target) {
+        Item written = call.otherItem();
+        if (source.isTree()) {
+            call.session().copyTree(call.keyAt(0), source, target, written, source.expireAtMillis());
+            return;
+        }
+        int length = source.valueLength();
+        call.session().put(target, written, source.type(), source.encoding(), length, length,
+                source.expireAtMillis());
+        Memory.copy(source.valueAddress(), written.valueAddress(), length);
+        call.session().changed(target, Change.SET);
+    }
+}

@@ -1,0 +1,265 @@
+package io.varve.server.command.key;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.varve.flash.record.ItemKey;
+import io.varve.flash.tier.FlashTier;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.HeapLoan;
+import io.varve.server.command.text.GlobPattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Walks over the keys of both tiers. Confined to the thread that {@link FlashTier#look} runs things on.
+ *
+ * <p>Flash keeps its keys in the order in which memory is walked over, so a cursor means the same place in both. A step looks at a
+ * part of that order in memory, then on flash, then in memory again: what moves from one to the other meanwhile is met in at least
+ * one of them. So what is there during a whole walk is met at least once, as Redis promises, and perhaps twice.
+ *
+ * <p>Keys are gathered on the heap, a part at a time that is small enough. Those that are too long for that are in memory, and it is
+ * only said in which parts ({@link LongKeys}).
+ */
+final class TwoTierScan {
+    /** Keys that are gathered at once are not many more, whatever COUNT says. */
+    private static final int MOST_COUNT = 2048;
+    /** Parts of the order that one call looks at. */
+    private static final int MOST_STEPS = 64;
+    private static final int KEYS_COUNT = 1000;
+    /** What is gathered at once, and what a call of SCAN answers, bytes, if it is more than one key. */
+    private static final long MOST_PAGE_BYTES = 1L << 20;
+    /** What KEYS gathers at the most, bytes. */
+    private static final long MOST_KEYS_BYTES = 24L << 20;
+    /** How often a key is looked for that is somewhere. */
+    private static final int RANDOM_TRIES = 20;
+
+    private final Cache cache;
+    private final FlashTier tier;
+    private final CacheSession session;
+    private final Key key = new Key();
+    private ByteBuffer keyBuffer = ByteBuffer.allocateDirect(256);
+
+    TwoTierScan(Cache cache, FlashTier tier) {
+        this.cache = cache;
+        this.tier = tier;
+        session = cache.newSession();
+    }
+
+    /** Which keys are wanted. Immutable; its pattern is a copy. */
+    static final class Filter {
+        /** All of them. */
+        static final Filter NONE = new Filter(null, null);
+
+        private final @Nullable ByteBuffer pattern;
+        private final @Nullable String type;
+
+        /** @param pattern null for all keys */
+        Filter(byte @Nullable [] pattern, @Nullable String type) {
+            this.pattern = pattern == null ? null : ByteBuffer.allocateDirect(pattern.length).put(pattern).flip();
+            this.type = type;
+        }
+
+        boolean wants(long address, int length, int typeCode) {
+            return (type == null || ItemType.ofCode(typeCode).redisName().equals(type)) && (pattern == null
+                    || GlobPattern.matches(MemorySegment.ofBuffer(pattern).address(), pattern.remaining(), address,
+                            length));
+        }
+    }
+
+    /**
+     * What was found. Immutable.
+     *
+     * @param cursor   where a scan goes on; 0 at the end
+     * @param keys     those that are not too long for the heap
+     * @param longOnes parts of the order in which there are such as are
+     */
+    record Page(long cursor, List<byte[]> keys, List<ScanPart> longOnes) {}
+
+    /** As SCAN: some keys, from a cursor on; null if the heap has no room for them. */
+    @Nullable
+    Page scan(int database, long cursor, int asked, Filter filter, HeapLoan loan) {
+        int count = Math.min(asked, MOST_COUNT);
+        session.now(cache.config().ticker().wallMillis());
+        List<byte[]> wanted = new ArrayList<>();
+        List<ScanPart> longOnes = new ArrayList<>();
+        long at = cursor;
+        long bytes = 0;
+        long visited = 0;
+        int steps = 0;
+        do {
+            GatheredKeys gathered = gather(database, at, count, loan);
+            if (gathered.isRefused()) {
+                return null;
+            }
+            visited += gathered.size();
+            for (GatheredKeys.Named found : gathered.all()) {
+                long more = GatheredKeys.heapBytes(found.name());
+                if (filter.wants(inNative(found.name()), found.name().length, found.type())) {
+                    wanted.add(found.name());
+                    bytes += more;
+                } else {
+                    loan.give(more);
+                }
+            }
+            if (gathered.hasLongOnes()) {
+                longOnes.add(gathered.part());
+                bytes += MOST_PAGE_BYTES;
+            }
+            at = gathered.part().next();
+            steps++;
+        } while (at != 0 && visited < count && steps < MOST_STEPS && bytes < MOST_PAGE_BYTES);
+        return new Page(at, wanted, longOnes);
+    }
+
+    /** As KEYS: all of them; null if they are too many. */
+    @Nullable
+    Page keys(int database, Filter filter, HeapLoan loan) {
+        // What has moved from one part of the order's look to the next is met twice.
+        Map<ByteBuffer, byte[]> once = new LinkedHashMap<>();
+        List<ScanPart> longOnes = new ArrayList<>();
+        long bytes = 0;
+        long cursor = 0;
+        do {
+            Page page = scan(database, cursor, KEYS_COUNT, filter, loan);
+            if (page == null) {
+                return null;
+            }
+            for (byte[] name : page.keys()) {
+                long more = GatheredKeys.heapBytes(name);
+                if (once.putIfAbsent(ByteBuffer.wrap(name), name) == null) {
+                    bytes += more;
+                } else {
+                    loan.give(more);
+                }
+            }
+            if (bytes > MOST_KEYS_BYTES) {
+                return null;
+            }
+            longOnes.addAll(page.longOnes());
+            cursor = page.cursor();
+        } while (cursor != 0);
+        return new Page(0, List.copyOf(once.values()), longOnes);
+    }
+
+    /** As RANDOMKEY: one key or none, and perhaps where there is a long one, which is to be preferred. */
+    Page random(int database) {
+        for (int tries = 0; tries < RANDOM_TRIES; tries++) {
+            session.now(cache.config().ticker().wallMillis());
+            long inMemory = cache.size(database);
+            long all = cache.size(database, tier::count);
+            if (all == 0) {
+                break;
+            }
+            boolean memoryFirst = ThreadLocalRandom.current().nextLong(all) < inMemory;
+            Page found = memoryFirst ? randomInMemory(database) : randomBelow(database);
+            if (found == null) {
+                found = memoryFirst ? randomBelow(database) : randomInMemory(database);
+            }
+            if (found != null) {
+                return found;
+            }
+            // It is on its way from one to the other, or past its time.
+        }
+        return new Page(0, List.of(), List.of());
+    }
+
+    private @Nullable Page randomInMemory(int database) {
+        List<byte[]> found = new ArrayList<>(1);
+        List<ScanPart> foundLong = new ArrayList<>(1);
+        boolean any = session.random(database, item -> {
+            if (LongKeys.isLong(item.keyLength())) {
+                session.bind(key, database, item.keyAddress(), item.keyLength());
+                foundLong.add(ScanPart.around(key, cache.shardCount()));
+            } else {
+                found.add(Memory.toArray(item.keyAddress(), item.keyLength()));
+            }
+        });
+        if (!any) {
+            return null;
+        }
+        // A long one may have gone when it is to be replied.
+        Page below = foundLong.isEmpty() ? null : randomBelow(database);
+        return new Page(0, below == null ? found : below.keys(), foundLong);
+    }
+
+    private @Nullable Page randomBelow(int database) {
+        List<byte[]> found = new ArrayList<>(1);
+        boolean any = tier.showAny(session.epoch(database), (name, _) -> found.add(name));
+        return any ? new Page(0, found, List.of()) : null;
+    }
+
+    /** Gathers the keys of a part of the order, which is divided until they are not too many. */
+    private GatheredKeys gather(int database, long cursor, int count, HeapLoan loan) {
+        for (int bits = bitsFor(count);; bits++) {
+            GatheredKeys gathered = new GatheredKeys(ScanPart.at(cursor, bits, cache.shardCount()), loan,
+                    bits < ScanPart.MOST_BITS ? MOST_PAGE_BYTES : Long.MAX_VALUE);
+            tier.beginLook();
+            try {
+                gatherMemory(database, gathered);
+                gatherFlash(database, gathered);
+                gatherMemory(database, gathered);
+            } finally {
+                tier.endLook();
+            }
+            if (!gathered.areTooMany()) {
+                return gathered;
+            }
+            gathered.giveBack();
+        }
+    }
+
+    /** Of the number of parts of a shard that are likely to hold so many keys each, of all databases. */
+    private int bitsFor(int count) {
+        long items = tier.count();
+        for (int i = 0; i < cache.databaseCount(); i++) {
+            items += cache.size(i);
+        }
+        long parts = Long.highestOneBit(Math.max(1, items / cache.shardCount() / count));
+        return Math.min(ScanPart.MOST_BITS, Long.numberOfTrailingZeros(parts));
+    }
+
+    private void gatherMemory(int database, GatheredKeys gathered) {
+        if (gathered.hasEnded()) {
+            return;
+        }
+        gathered.part().visitMemory(session, database, key, gathered::hasEnded, item -> {
+            if (LongKeys.isLong(item.keyLength())) {
+                gathered.addLong(key.hash(), item.keyLength());
+            } else if (!gathered.hasEnded()) {
+                gathered.add(Memory.toArray(item.keyAddress(), item.keyLength()), item.type().code());
+            }
+        });
+    }
+
+    private void gatherFlash(int database, GatheredKeys gathered) {
+        ScanPart part = gathered.part();
+        int shards = cache.shardCount();
+        long epoch = session.epoch(database);
+        int perShard = Math.max(1, ItemKey.GROUPS / shards);
+        int first = (int) ((long) part.shard() * ItemKey.GROUPS / shards);
+        for (int group = first; group < first + perShard && !gathered.hasEnded(); group++) {
+            tier.show(epoch, group, part.from(), part.end(), (name, type) -> {
+                session.bind(key, database, inNative(name), name.length);
+                return key.shard() != part.shard() || gathered.add(name, type);
+            });
+        }
+    }
+
+    private long inNative(byte[] bytes) {
+        if (keyBuffer.capacity() < bytes.length) {
+            keyBuffer = ByteBuffer.allocateDirect(2 * bytes.length);
+        }
+        long address = MemorySegment.ofBuffer(keyBuffer.clear()).address();
+        Memory.copy(bytes, 0, address, bytes.length);
+        return address;
+    }
+}

@@ -1,0 +1,63 @@
+package io.varve.server.command.registry;
+
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.ServerContext;
+import io.varve.server.command.acl.AclCommands;
+import io.varve.server.command.bitmap.BitmapCommands;
+import io.varve.server.command.connection.ClientCommands;
+import io.varve.server.command.connection.ConnectionCommands;
+import io.varve.server.command.dump.DumpCommands;
+import io.varve.server.command.geo.GeoCommands;
+import io.varve.server.command.hash.HashCommands;
+import io.varve.server.command.hyperloglog.HyperLogLogCommands;
+import io.varve.server.command.introspection.CatalogueCommands;
+import io.varve.server.command.introspection.MemoryCommands;
+import io.varve.server.command.introspection.ObjectCommands;
+import io.varve.server.command.introspection.ObservationCommands;
+import io.varve.server.command.key.KeyCommands;
+import io.varve.server.command.key.ScanCommands;
+import io.varve.server.command.list.ListCommands;
+import io.varve.server.command.pubsub.PubSubCommands;
+import io.varve.server.command.server.ConfigCommands;
+import io.varve.server.command.server.ServerCommands;
+import io.varve.server.command.set.SetCommands;
+import io.varve.server.command.sort.SortCommands;
+import io.varve.server.command.sortedset.SortedSetCommands;
+import io.varve.server.command.string.StringCommands;
+import io.varve.server.command.transaction.TransactionCommands;
+
+/** All families of commands. Immutable: static methods only. */
+public final class Families {
+    private Families() {}
+
+    /** The table of all commands, for one server. */
+    public static CommandTable table(ServerContext server) {
+        CommandTable.Builder table = CommandTable.builder();
+        StringCommands.addTo(table);
+        KeyCommands.addTo(table);
+        new ScanCommands(server).register(table);
+        SortCommands.addTo(table);
+        DumpCommands.addTo(table);
+        HashCommands.addTo(table);
+        ListCommands.addTo(table);
+        SetCommands.addTo(table);
+        BitmapCommands.addTo(table);
+        HyperLogLogCommands.addTo(table);
+        SortedSetCommands.addTo(table);
+        GeoCommands.addTo(table);
+        TransactionCommands.addTo(table);
+        new PubSubCommands(server.channels()).register(table);
+        new CatalogueCommands(server).register(table);
+        new ConnectionCommands(server).register(table);
+        new AclCommands(server).register(table);
+        new ClientCommands(server).register(table);
+        new ServerCommands(server).register(table);
+        new ConfigCommands(server).register(table);
+        new ObjectCommands(server).register(table);
+        new MemoryCommands(server).register(table);
+        new ObservationCommands(server).register(table);
+        CommandTable complete = table.build(server.config().renames());
+        server.commands(complete);
+        return complete;
+    }
+}

@@ -1,0 +1,194 @@
+package io.varve.server.command.server;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.Arguments;
+import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.HelpText;
+import io.varve.server.command.Invocation;
+import io.varve.server.command.ServerContext;
+import io.varve.server.command.text.GlobPattern;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ConfigRewriter;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.config.Setting;
+import io.varve.server.config.Settings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.STALE;
+
+/** CONFIG. Immutable. */
+public final class ConfigCommands {
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigCommands.class);
+
+    private final ServerContext server;
+
+    public ConfigCommands(ServerContext server) {
+        this.server = server;
+    }
+
+    /** Adds the family. */
+    public void register(CommandTable.Builder table) {
+        table.add(CommandSpec.named("config").arity(-2).group("server").since("2.0.0")
+                .complexity("Depends on subcommand.")
+                .summary("Reads and changes settings.")
+                .subcommand(describe("get").arity(-3).summary("Values of the settings that match the patterns.")
+                        .complexity("O(N) when N is the number of configuration parameters provided")
+                        .handler(this::get))
+                .subcommand(describe("set").arity(-4).summary("Changes settings, all of them or none.")
+                        .tips("request_policy:all_nodes", "response_policy:all_succeeded")
+                        .complexity("O(N) when N is the number of configuration parameters provided")
+                        .secrets(ConfigCommands::isSecret).handler(this::set))
+                .subcommand(describe("resetstat").arity(2).summary("Sets the counters that INFO shows back to zero.")
+                        .handler(this::resetStat))
+                .subcommand(describe("rewrite").arity(2).since("2.8.0").summary("Writes the settings to their file.")
+                        .handler(this::rewrite))
+                .subcommand(CommandSpec.named("help").group("server").flags(LOADING, STALE).since("5.0.0").arity(2)
+                        .summary("Shows what the subcommands do.").handler(ConfigCommands::help)));
+    }
+
+    private static CommandSpec.Builder describe(String name) {
+        return CommandSpec.named(name).group("server").since("2.0.0").flags(ADMIN, NOSCRIPT, LOADING, STALE);
+    }
+
+    private void get(Invocation call) {
+        ServerConfig config = server.config();
+        Map<String, String> found = new TreeMap<>();
+        for (int i = 2; i < call.argumentCount(); i++) {
+            String exact = call.argumentString(i);
+            for (Setting setting : Settings.all().values()) {
+                addIfMatching(call, i, exact, setting.name(), setting, config, found);
+                if (setting.alias() != null) {
+                    addIfMatching(call, i, exact, setting.alias(), setting, config, found);
+                }
+            }
+        }
+        call.reply().map(found.size());
+        found.forEach((name, value) -> {
+            call.reply().bulkAscii(name);
+            call.reply().bulkText(value);
+        });
+    }
+
+    private static void addIfMatching(Invocation call, int argument, String exact, String name, Setting setting,
+            ServerConfig config, Map<String, String> found) {
+        boolean matches = name.equalsIgnoreCase(exact);
+        if (!matches && isPattern(exact)) {
+            byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
+            long address = call.scratch(bytes.length);
+            Memory.copy(bytes, 0, address, bytes.length);
+            matches = GlobPattern.matches(call.argumentAddress(argument), call.argumentLength(argument), address,
+                    bytes.length, true);
+        }
+        if (matches) {
+            found.put(name, config.text(setting.name()));
+        }
+    }
+
+    private static boolean isPattern(String text) {
+        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0 || text.indexOf('[') >= 0;
+    }
+
+    private void set(Invocation call) {
+        if (call.argumentCount() % 2 != 0) {
+            call.syntaxError();
+            return;
+        }
+        ServerConfig changed = server.config();
+        Set<String> seen = new HashSet<>();
+        for (int i = 2; i < call.argumentCount(); i += 2) {
+            String name = call.argumentString(i);
+            Setting setting = Settings.find(name);
+            if (setting == null) {
+                call.reply().error("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'");
+                return;
+            }
+            try {
+                if (!seen.add(setting.name())) {
+                    throw new ConfigException("duplicate parameter");
+                }
+                if (!setting.changeable()) {
+                    throw new ConfigException("can't set immutable config");
+                }
+                String value = call.argumentString(i + 1);
+                if (setting.isSecret()
+                        && !Arrays.equals(value.getBytes(StandardCharsets.UTF_8), call.argumentBytes(i + 1))) {
+                    // It would not be the password that was meant.
+                    throw new ConfigException("argument must be text in UTF-8");
+                }
+                changed = changed.withNormal(setting, setting.normalize(value));
+            } catch (ConfigException bad) {
+                fail(call, name, bad.getMessage());
+                return;
+            }
+        }
+        apply(call, changed, seen);
+    }
+
+    private static boolean isSecret(Arguments arguments, int index) {
+        if (index < 3 || index % 2 == 0 || arguments.argumentLength(index - 1) > Arguments.MAX_TEXT_BYTES) {
+            return false;
+        }
+        Setting setting = Settings.find(arguments.argumentString(index - 1));
+        return setting != null && setting.isSecret();
+    }
+
+    private void apply(Invocation call, ServerConfig changed, Set<String> named) {
+        try {
+            server.config(changed.validate(), named);
+            call.reply().ok();
+        } catch (ConfigException | IllegalArgumentException bad) {
+            fail(call, call.argumentString(2), String.valueOf(bad.getMessage()));
+        }
+    }
+
+    private static void fail(Invocation call, String name, @org.jspecify.annotations.Nullable String why) {
+        call.reply().error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " + why);
+    }
+
+    private void rewrite(Invocation call) {
+        ServerConfig config = server.config();
+        if (config.file() == null) {
+            call.reply().error("ERR The server is running without a config file");
+            return;
+        }
+        try {
+            ConfigRewriter.rewrite(config, config.aclFile() == null
+                    ? server.access().configurationLines(config).stream().map(line -> List.of(line.split(" ", -1)))
+                            .toList()
+                    : List.of());
+            LOG.info("CONFIG REWRITE has written {}", config.file());
+            call.reply().ok();
+        } catch (IOException | ConfigException failed) {
+            LOG.warn("CONFIG REWRITE could not write {}", config.file(), failed);
+            call.reply().error("ERR Rewriting config file: " + failed.getMessage());
+        }
+    }
+
+    private void resetStat(Invocation call) {
+        server.resetStats();
+        call.reply().ok();
+    }
+
+    private static void help(Invocation call) {
+        HelpText.reply(call.reply(), "CONFIG", "GET <pattern>",
+                "    Return parameters matching the glob-like <pattern> "
+                        + "and their values.",
+                "SET <directive> <value>", "    Set the configuration <directive> to <value>.",
+                "RESETSTAT", "    Reset statistics reported by the INFO command.", "REWRITE",
+                "    Rewrite the configuration file.");
+    }
+}

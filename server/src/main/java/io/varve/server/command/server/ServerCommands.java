@@ -1,0 +1,283 @@
+package io.varve.server.command.server;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import io.varve.flash.tier.FlashTier;
+import io.varve.memory.Cache;
+import io.varve.server.admin.InfoReport;
+import io.varve.server.command.CommandFlag;
+import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.Errors;
+import io.varve.server.command.FlashAnswers;
+import io.varve.server.command.Invocation;
+import io.varve.server.command.ServerContext;
+import io.varve.server.command.Suspension;
+import io.varve.server.resp.ArgumentMemory;
+
+import static io.varve.server.command.CommandFlag.ADMIN;
+import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
+import static io.varve.server.command.CommandFlag.FAST;
+import static io.varve.server.command.CommandFlag.LOADING;
+import static io.varve.server.command.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.CommandFlag.NO_MULTI;
+import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.CommandFlag.WRITE;
+
+/** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, what belongs to persistence and replicas. Immutable. */
+public final class ServerCommands {
+    private static final int MAX_INFO_ARGUMENTS = 256;
+    /** What a client that waits takes of the heap, bytes. */
+    private static final long WAITING_BYTES = 1 << 10;
+
+    private final ServerContext server;
+    private final Cache cache;
+    private final InfoReport report;
+
+    public ServerCommands(ServerContext server) {
+        this.server = server;
+        cache = server.cache();
+        report = server.report();
+    }
+
+    /** Adds the family. */
+    public void register(CommandTable.Builder table) {
+        table.add(describe("info").arity(-1).flags(LOADING, STALE).categories("@dangerous")
+                .tips("nondeterministic_output", "request_policy:all_shards", "response_policy:special")
+                .summary("Tells of the server, section by section.").handler(this::info));
+        table.add(describe("dbsize").arity(1).waitsForFlash().flags(READONLY, FAST).categories("@keyspace")
+                .tips("request_policy:all_shards", "response_policy:agg_sum")
+                .summary("How many keys the selected database has.")
+                .handler(this::dbSize));
+        table.add(describe("flushall").arity(-1).waitsForFlash().flags(WRITE).categories("@keyspace", "@dangerous")
+                .complexity("O(N) where N is the total number of keys in all databases")
+                .tips("request_policy:all_shards", "response_policy:all_succeeded").summary("Empties all databases.")
+                .handler(call -> flush(call, true)));
+        table.add(describe("flushdb").arity(-1).waitsForFlash().flags(WRITE).categories("@keyspace", "@dangerous")
+                .complexity("O(N) where N is the number of keys in the selected database")
+                .tips("request_policy:all_shards", "response_policy:all_succeeded")
+                .summary("Empties the selected database.").handler(call -> flush(call, false)));
+        table.add(describe("swapdb").arity(3).waitsForFlash().flags(WRITE, FAST).categories("@keyspace", "@dangerous")
+                .since("4.0.0")
+                .complexity("O(N) where N is the count of clients watching or blocking on keys from both databases.")
+                .summary("Exchanges two databases.").handler(this::swapDb));
+        table.add(describe("time").arity(1).flags(LOADING, STALE, FAST).since("2.6.0").tips("nondeterministic_output")
+                .summary("The server's clock: seconds and microseconds.").handler(ServerCommands::time));
+        table.add(describe("role").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST).categories("@admin", "@dangerous")
+                .since("2.8.12").summary("The part the server plays in replication.").handler(ServerCommands::role));
+        persistence(table);
+        compatibility(table);
+    }
+
+    private void persistence(CommandTable.Builder table) {
+        table.add(describe("shutdown").arity(-1)
+                .flags(ADMIN, NOSCRIPT, LOADING, STALE, NO_MULTI, ALLOW_BUSY)
+                .complexity("O(N) when saving, where N is the total number of keys in all databases, otherwise O(1)")
+                .summary("Ends the server.").handler(this::shutdown));
+        table.add(describe("save").arity(1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI)
+                .complexity("O(N) where N is the total number of keys in all databases")
+                .summary("Writes the data set to disk: there is nothing to write, so it succeeds.").handler(call -> {
+                    server.saved();
+                    call.reply().ok();
+                }));
+        table.add(describe("bgsave").arity(-1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
+                .summary("Writes the data set to disk in the background: there is nothing to write.")
+                .handler(this::backgroundSave));
+        table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
+                .tips("nondeterministic_output").summary("When the data set was last saved, in Unix time.")
+                .handler(call -> call.reply().integer(server.lastSaveSeconds())));
+    }
+
+    /** What clients ask of a server that has no replicas, modules and scripts. */
+    private void compatibility(CommandTable.Builder table) {
+        table.add(CommandSpec.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING)
+                .tips("request_policy:all_shards", "response_policy:agg_min").since("3.0.0")
+                .categories("@connection")
+                .summary("Waits for replicas, of which there are none: it answers 0 at the end of the time.")
+                .handler(ServerCommands::await));
+        table.add(describe("module").arity(-2).since("4.0.0").complexity("Depends on subcommand.")
+                .summary("Modules: there are none.")
+                .subcommand(describe("list").arity(2).flags(ADMIN, NOSCRIPT).since("4.0.0")
+                        .tips("nondeterministic_output_order").summary("Lists the modules that are loaded: none.")
+                        .handler(call -> call.reply().array(0))));
+        table.add(CommandSpec.named("function").group("scripting").arity(-2).since("7.0.0")
+                .complexity("Depends on subcommand.").summary("Function libraries: there are none.")
+                .subcommand(CommandSpec.named("flush").group("scripting").arity(-2).flags(WRITE, NOSCRIPT)
+                        .since("7.0.0").categories("@scripting").summary("Deletes all libraries: there are none.")
+                        .tips("request_policy:all_shards", "response_policy:all_succeeded")
+                        .handler(ServerCommands::functionFlush)));
+    }
+
+    private static CommandSpec.Builder describe(String name) {
+        return CommandSpec.named(name).group("server");
+    }
+
+    private void info(Invocation call) {
+        List<String> sections = new ArrayList<>();
+        // A request may have millions of arguments, but there are few sections.
+        for (int i = 1; i < Math.min(call.argumentCount(), MAX_INFO_ARGUMENTS); i++) {
+            sections.add(call.argumentString(i).toLowerCase(Locale.ROOT));
+        }
+        call.reply().verbatim("txt", report.write(sections));
+    }
+
+    private void flush(Invocation call, boolean all) {
+        boolean known = call.argumentCount() == 1
+                || call.argumentCount() == 2 && (call.argumentIs(1, "ASYNC") || call.argumentIs(1, "SYNC"));
+        if (!known) {
+            call.syntaxError();
+            return;
+        }
+        FlashTier flash = server.flash();
+        if (flash != null) {
+            FlashAnswers.okLater(call, all ? flash.flushAll() : flash.flush(call.database()));
+            return;
+        }
+        if (all) {
+            cache.flushAll();
+        } else {
+            cache.flush(call.database());
+        }
+        call.reply().ok();
+    }
+
+    private void dbSize(Invocation call) {
+        FlashTier flash = server.flash();
+        int database = call.database();
+        if (flash == null) {
+            call.reply().integer(cache.size(database));
+            return;
+        }
+        // At once, but for a while after a start.
+        Suspension waiting = call.suspend(0, _ -> {});
+        flash.whenComplete(() -> {
+            long size = cache.size(database, flash::count);
+            waiting.answer(reply -> reply.integer(size));
+        });
+    }
+
+    private void swapDb(Invocation call) {
+        if (!call.isLong(1) || call.longValue() != (int) call.longValue()) {
+            call.reply().error("ERR invalid first DB index");
+            return;
+        }
+        long first = call.longValue();
+        if (!call.isLong(2) || call.longValue() != (int) call.longValue()) {
+            call.reply().error("ERR invalid second DB index");
+            return;
+        }
+        long second = call.longValue();
+        int count = cache.databaseCount();
+        if (first < 0 || first >= count || second < 0 || second >= count) {
+            call.reply().error("ERR DB index is out of range");
+            return;
+        }
+        FlashTier flash = server.flash();
+        if (flash != null && first != second) {
+            FlashAnswers.okLater(call, flash.swap((int) first, (int) second));
+            return;
+        }
+        if (first != second) {
+            cache.swap((int) first, (int) second);
+        }
+        call.reply().ok();
+    }
+
+    private static void time(Invocation call) {
+        java.time.Instant now = java.time.Instant.now();
+        call.reply().array(2);
+        call.reply().bulkLong(now.getEpochSecond());
+        call.reply().bulkLong(now.getNano() / 1000);
+    }
+
+    private static void role(Invocation call) {
+        call.reply().array(3);
+        call.reply().bulkAscii("master");
+        call.reply().integer(0);
+        call.reply().array(0);
+    }
+
+    private void shutdown(Invocation call) {
+        boolean save = false;
+        boolean noSave = false;
+        boolean abort = false;
+        boolean other = false;
+        for (int i = 1; i < call.argumentCount(); i++) {
+            if (call.argumentIs(i, "SAVE")) {
+                save = true;
+            } else if (call.argumentIs(i, "NOSAVE")) {
+                noSave = true;
+            } else if (call.argumentIs(i, "NOW") || call.argumentIs(i, "FORCE")) {
+                other = true;
+            } else if (call.argumentIs(i, "ABORT")) {
+                abort = true;
+            } else {
+                call.syntaxError();
+                return;
+            }
+        }
+        if (abort && (save || noSave || other) || save && noSave) {
+            call.syntaxError();
+        } else if (abort) {
+            call.reply().error("ERR No shutdown in progress.");
+        } else {
+            call.client().closeAfterReply();
+            server.shutdown("SHUTDOWN from " + call.client().address());
+        }
+    }
+
+    private void backgroundSave(Invocation call) {
+        if (call.argumentCount() > 2 || call.argumentCount() == 2 && !call.argumentIs(1, "SCHEDULE")) {
+            call.syntaxError();
+            return;
+        }
+        server.saved();
+        call.reply().simple("Background saving started");
+    }
+
+    /** No replica will ever acknowledge: one that is waited for is waited for until the end of the time. */
+    private static void await(Invocation call) {
+        if (!call.requireLong(1)) {
+            return;
+        }
+        long replicas = call.longValue();
+        if (!call.requireLong(2, "ERR timeout is not an integer or out of range")) {
+            return;
+        }
+        long timeoutMillis = call.longValue();
+        if (timeoutMillis < 0) {
+            call.reply().error("ERR timeout is negative");
+        } else if (timeoutMillis > Long.MAX_VALUE - call.server().ticker().wallMillis()) {
+            call.reply().error("ERR timeout is out of range");
+        } else if (replicas <= 0 || call.isInTransaction()) {
+            call.reply().integer(0);
+        } else {
+            wait(call, timeoutMillis);
+        }
+    }
+
+    private static void wait(Invocation call, long timeoutMillis) {
+        ArgumentMemory memory = call.server().argumentMemory();
+        if (!memory.take(WAITING_BYTES)) {
+            call.reply().error(Errors.OUT_OF_MEMORY);
+            return;
+        }
+        Suspension wait = call.suspend(timeoutMillis, reply -> reply.integer(0));
+        wait.letOthersEndIt();
+        wait.whenOver(() -> memory.give(WAITING_BYTES));
+    }
+
+    private static void functionFlush(Invocation call) {
+        boolean known = call.argumentCount() == 2
+                || call.argumentCount() == 3 && (call.argumentIs(2, "ASYNC") || call.argumentIs(2, "SYNC"));
+        if (known) {
+            call.reply().ok();
+        } else {
+            call.reply().error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+        }
+    }
+}

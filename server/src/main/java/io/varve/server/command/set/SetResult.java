@@ -1,0 +1,147 @@
+package io.varve.server.command.set;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.collection.PackedIntegers;
+import io.varve.memory.collection.PackedSet;
+import io.varve.memory.collection.SetTree;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.Invocation;
+import io.varve.server.command.set.SetAlgebra.Operation;
+import io.varve.server.command.value.Encodings;
+import io.varve.server.command.value.WorkMemory;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.events.KeyEvent;
+import io.varve.server.resp.Numbers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The set that SINTERSTORE and its relatives put under a key. Confined to its event loop; reused from command to
+ * command.
+ *
+ * <p>Its members may come from what is under the key, which stays until they are together: a few are put together beside it, as a
+ * packed set; if they are more than one item has, the walk over them begins anew and fills a tree.
+ */
+final class SetResult {
+    private final Item item = new Item();
+    private final SetTree tree = new SetTree();
+    private final SetMeasure measure = new SetMeasure();
+    private final WorkMemory memory = new WorkMemory();
+    private @Nullable Invocation call;
+    private int length;
+
+    /**
+     * Puts the result of an operation under the key, whatever that held; without members the key is deleted.
+     *
+     * @return how many members it has
+     * @throws io.varve.memory.item.CacheFullException if there is no room; the key is then as it was
+     */
+    long store(Invocation command, Key key, SetAlgebra algebra, Operation operation) {
+        call = command;
+        CacheSession session = command.session();
+        try {
+            memory.require(command.cache(), PackedSet.EMPTY_BYTES);
+            PackedSet.clear(memory.address());
+            length = PackedSet.EMPTY_BYTES;
+            measure.clear();
+            boolean isWhole = algebra.walk(command, operation, this::pack);
+            if (isWhole && measure.count() == 0) {
+                if (session.delete(key)) {
+                    command.events().tell(KeyEvent.DEL, key);
+                }
+                return 0;
+            }
+            int encoding = isWhole ? encoding(algebra) : Encodings.SET_HASHTABLE;
+            if (isWhole && encoding == Encodings.SET_INTEGERS) {
+                putIntegers(key);
+            } else if (isWhole && config().staysPacked(measure.count(), length)) {
+                session.put(key, item, ItemType.SET, encoding, length, length, Item.NEVER);
+                Memory.copy(memory.address(), item.valueAddress(), length);
+            } else {
+                makeTree(key, algebra, operation);
+            }
+            session.changed(key, Change.SET);
+            command.events().tell(switch (operation) {
+                case INTERSECTION -> KeyEvent.SINTERSTORE;
+                case UNION -> KeyEvent.SUNIONSTORE;
+                case DIFFERENCE -> KeyEvent.SDIFFSTORE;
+            }, key);
+            return measure.count();
+        } finally {
+            memory.release();
+        }
+    }
+
+    private Invocation call() {
+        return java.util.Objects.requireNonNull(call);
+    }
+
+    private ServerConfig config() {
+        return call().server().config();
+    }
+
+    /** Adds a member to what is put together; false if that is more than stays in one item. */
+    private boolean pack(SetView member) {
+        measure.add(member);
+        long needed = length + PackedSet.memberBytes(member.memberLength());
+        if (!config().staysPacked(measure.count(), needed)
+                && measure.encoding(config()) != Encodings.SET_INTEGERS) {
+            return false;
+        }
+        PackedSetEdit.checked(needed);
+        memory.require(call().cache(), needed);
+        length = PackedSet.append(memory.address(), length, member.memberAddress(), member.memberLength());
+        return true;
+    }
+
+    /** What OBJECT ENCODING is to tell: a set that members were removed from is what it was with them. */
+    private int encoding(SetAlgebra algebra) {
+        int encoding = measure.encoding(config());
+        if (!algebra.removesFromFirst()) {
+            return encoding;
+        }
+        SetView first = algebra.first();
+        if (SetMeasure.isBeyond(config(), first.size())) {
+            return Encodings.SET_HASHTABLE;
+        }
+        SetMeasure all = new SetMeasure();
+        all.clear();
+        for (boolean more = first.first(); more; more = first.next()) {
+            all.add(first);
+        }
+        return all.encoding(config());
+    }
+
+    private void putIntegers(Key key) {
+        int bytes = (int) PackedIntegers.bytes(measure.count(), measure.width());
+        call().session().put(key, item, ItemType.SET, Encodings.SET_INTEGERS, bytes, bytes, Item.NEVER);
+        long integers = item.valueAddress();
+        PackedIntegers.clear(integers, measure.width());
+        int integersLength = PackedIntegers.EMPTY_BYTES;
+        long members = memory.address();
+        for (long member = PackedSet.first(members, length); member != PackedSet.NONE; member = PackedSet.next(members,
+                length, member)) {
+            long value = Numbers.toLong(PackedSet.address(member), PackedSet.length(member));
+            integersLength = PackedIntegers.add(integers, integersLength,
+                    -1 - PackedIntegers.indexOf(integers, integersLength, value), value);
+        }
+        assert integersLength == bytes : integersLength + " bytes of " + bytes;
+    }
+
+    private void makeTree(Key key, SetAlgebra algebra, Operation operation) {
+        memory.release();
+        call().session().makeTree(key, item, tree, Item.NEVER, () -> {
+            measure.clear();
+            algebra.walkForAll(call(), operation, member -> {
+                if (tree.add(member.memberAddress(), member.memberLength())) {
+                    measure.add(member);
+                }
+                return true;
+            });
+            tree.flags(encoding(algebra));
+        });
+    }
+}

@@ -1,0 +1,183 @@
+package io.varve.server.command.sortedset;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.Invocation;
+import io.varve.server.resp.DoubleReader;
+
+/**
+ * A part of a sorted set as commands name it, by rank, by score or by member, and where it lies in a given set. Confined to
+ * its event loop; reused from command to command.
+ *
+ * <p>Each kind of range comes down to two ranks between which its members stand. Counting, answering, storing and removing
+ * then go by ranks alone.
+ */
+final class SortedSetRange {
+    /** By what the bounds are told. */
+    enum Kind {
+        RANK, SCORE, MEMBER
+    }
+
+    /** Where a bound among members lies. */
+    private enum Place {
+        BELOW_ALL, AT_MEMBER, ABOVE_ALL
+    }
+
+    private static final String NOT_A_SCORE = "ERR min or max is not a float";
+    private static final String NOT_A_MEMBER = "ERR min or max not valid string range item";
+
+    private Kind kind = Kind.RANK;
+    private final Bound least = new Bound();
+    private final Bound most = new Bound();
+    private long start;
+    private long end;
+    private long from;
+    private long to;
+
+    /** One end of the range. Confined to its event loop. */
+    private static final class Bound {
+        private double score;
+        private boolean exclusive;
+        private Place place = Place.BELOW_ALL;
+        private long address;
+        private int length;
+
+        /** @return whether the argument is a score, with a bracket in front if it is not to be part of the range */
+        private boolean readScore(Invocation call, int argument) {
+            long text = call.argumentAddress(argument);
+            int textLength = call.argumentLength(argument);
+            int skipped = textLength > 0 && Memory.getByte(text) == '(' ? 1 : 0;
+            exclusive = skipped == 1;
+            score = DoubleReader.parseBound(text + skipped, textLength - skipped);
+            return !Double.isNaN(score);
+        }
+
+        /** @return whether the argument is a member in a bracket that says whether it is part, or one of - and + */
+        private boolean readMember(Invocation call, int argument) {
+            long text = call.argumentAddress(argument);
+            int textLength = call.argumentLength(argument);
+            if (textLength == 0) {
+                return false;
+            }
+            address = text + 1;
+            length = textLength - 1;
+            byte first = Memory.getByte(text);
+            return switch (first) {
+                case '[', '(' -> {
+                    place = Place.AT_MEMBER;
+                    exclusive = first == '(';
+                    yield true;
+                }
+                case '-', '+' -> {
+                    place = first == '-' ? Place.BELOW_ALL : Place.ABOVE_ALL;
+                    // As Redis, which looks for the zero at the end of a string.
+                    yield length == 0 || Memory.getByte(address) == 0;
+                }
+                default -> false;
+            };
+        }
+
+        private long rankOfMember(SortedSetValue set, boolean orEqual) {
+            return switch (place) {
+                case BELOW_ALL -> 0;
+                case ABOVE_ALL -> set.size();
+                case AT_MEMBER -> set.rankOfMember(address, length, orEqual);
+            };
+        }
+    }
+
+    /**
+     * Reads the bounds from two arguments.
+     *
+     * @param reversed whether they name the upper end first, or ranks from the upper end
+     * @return false after an error was replied
+     */
+    boolean read(Invocation call, Kind by, int argument, boolean reversed) {
+        kind = by;
+        int lower = reversed && by != Kind.RANK ? argument + 1 : argument;
+        int upper = reversed && by != Kind.RANK ? argument : argument + 1;
+        switch (by) {
+            case RANK -> {
+                if (!call.requireLong(lower)) {
+                    return false;
+                }
+                start = call.longValue();
+                if (!call.requireLong(upper)) {
+                    return false;
+                }
+                end = call.longValue();
+            }
+            case SCORE -> {
+                if (!least.readScore(call, lower) || !most.readScore(call, upper)) {
+                    call.reply().error(NOT_A_SCORE);
+                    return false;
+                }
+            }
+            case MEMBER -> {
+                if (!least.readMember(call, lower) || !most.readMember(call, upper)) {
+                    call.reply().error(NOT_A_MEMBER);
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Looks where the range lies in a set: {@link #from} and {@link #to} then tell. */
+    void lookIn(SortedSetValue set, boolean reversed) {
+        switch (kind) {
+            case RANK -> lookForRanks(set.size(), reversed);
+            case SCORE -> {
+                from = set.rankOfScore(least.score, least.exclusive);
+                to = set.rankOfScore(most.score, !most.exclusive);
+            }
+            case MEMBER -> {
+                from = least.rankOfMember(set, least.exclusive);
+                to = most.rankOfMember(set, !most.exclusive);
+            }
+        }
+        to = Math.max(from, to);
+    }
+
+    private void lookForRanks(long size, boolean reversed) {
+        long first = Math.max(0, start < 0 ? start + size : start);
+        long last = Math.min(size - 1, end < 0 ? end + size : end);
+        if (first > last) {
+            from = 0;
+            to = 0;
+        } else {
+            from = reversed ? size - 1 - last : first;
+            to = reversed ? size - first : last + 1;
+        }
+    }
+
+    /** The rank of the first member of the range. */
+    long from() {
+        return from;
+    }
+
+    /** The rank behind that of the last one; {@link #from} if there is none. */
+    long to() {
+        return to;
+    }
+
+    /**
+     * Leaves a part of the range, as LIMIT says.
+     *
+     * @param offset   how many are left out at its beginning; negative: all
+     * @param limit    how many there are at most; negative: no matter
+     * @param reversed whether the beginning is the upper end
+     */
+    void cut(long offset, long limit, boolean reversed) {
+        long length = offset < 0 ? 0 : Math.max(0, to - from - offset);
+        long kept = limit < 0 ? length : Math.min(limit, length);
+        if (kept == 0) {
+            to = from;
+        } else if (reversed) {
+            to -= offset;
+            from = to - kept;
+        } else {
+            from += offset;
+            to = from + kept;
+        }
+    }
+}

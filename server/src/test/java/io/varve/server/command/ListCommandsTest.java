@@ -1,8 +1,0 @@
-package io.varve.server.command;
-
-/** Lists in one item. Confined to the test's thread. */
-class ListCommandsTest extends ListCommandsContractTest {
-    ListCommandsTest() {
-        super(new CommandHarness(), 600);
-    }
-}

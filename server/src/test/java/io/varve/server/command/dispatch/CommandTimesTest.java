@@ -1,0 +1,55 @@
+package io.varve.server.command.dispatch;
+
+import io.varve.server.command.CommandHarness;
+import io.varve.server.command.CommandSpec;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a batch of commands, some of which share a reading of the clock, leaves in the statistics. */
+class CommandTimesTest {
+    private static final int GETS = 21;
+
+    @Test
+    void eachCommandIsCountedOnceHoweverTheClockIsShared() {
+        try (CommandHarness harness = new CommandHarness()) {
+            harness.run("set word abc");
+            harness.run("config resetstat");
+            harness.begin();
+            for (int i = 0; i < GETS; i++) {
+                harness.add("get", "word");
+                if (i % 5 == 0) {
+                    harness.add("incr", "word");
+                }
+                if (i % 7 == 0) {
+                    harness.add("no-such-command");
+                    harness.add("get");
+                    harness.add("hset", "hash" + i, "field", "value");
+                }
+            }
+            harness.execute();
+            harness.dropReply();
+            String stats = harness.run("info commandstats");
+            assertThat(stats).containsPattern("cmdstat_get:calls=" + GETS + ",.*rejected_calls=3,failed_calls=0")
+                    .containsPattern("cmdstat_incr:calls=5,.*rejected_calls=0,failed_calls=5")
+                    .containsPattern("cmdstat_hset:calls=3,.*rejected_calls=0,failed_calls=0");
+        }
+    }
+
+    @Test
+    void onlyCommandsOfBoundedTimeShare() {
+        assertThat(shares("get", "set", "setex", "incr", "ttl", "expire", "strlen")).containsOnly(true);
+        assertThat(shares("hget", "append", "setrange", "getrange", "mget", "del", "copy", "info")).containsOnly(false);
+    }
+
+    private static boolean[] shares(String... names) {
+        try (CommandHarness harness = new CommandHarness()) {
+            boolean[] shares = new boolean[names.length];
+            for (int i = 0; i < names.length; i++) {
+                CommandSpec spec = harness.table().find(names[i]);
+                shares[i] = spec != null && spec.sharesClock();
+            }
+            return shares;
+        }
+    }
+}

@@ -1,0 +1,393 @@
+package io.varve.server.command.set;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.varve.server.command.CommandHarness;
+import io.varve.server.command.TreeLook;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** When a set becomes a tree, and what is different then. Confined to the test's thread. */
+class LargeSetsTest {
+    private final CommandHarness server = new CommandHarness();
+
+    @AfterEach
+    void close() {
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+        server.close();
+    }
+
+    private String ask(String command) {
+        return server.run(command).replace("\r\n", " ").strip();
+    }
+
+    private void asks(String command, String expected) {
+        assertThat(ask(command)).as(command).isEqualTo(expected);
+    }
+
+    private static String names(String prefix, int from, int to) {
+        return IntStream.range(from, to).mapToObj(i -> prefix + i).collect(Collectors.joining(" "));
+    }
+
+    private static Set<String> model(String prefix, int from, int to) {
+        return new TreeSet<>(Arrays.asList(names(prefix, from, to).split(" ")));
+    }
+
+    private Set<String> elements(String... command) {
+        String[] lines = server.run(command).split("\r\n");
+        Set<String> elements = new TreeSet<>();
+        for (int i = 2; i < lines.length; i += 2) {
+            assertThat(elements.add(lines[i])).as("%s twice", lines[i]).isTrue();
+        }
+        assertThat(lines[0]).isEqualTo("*" + elements.size());
+        return elements;
+    }
+
+    private Set<String> members(String key) {
+        return elements("SMEMBERS", key);
+    }
+
+    private boolean isTree(String key) {
+        return TreeLook.isTree(server, key);
+    }
+
+    private void encodingIs(String key, String expected) {
+        assertThat(ask("OBJECT ENCODING " + key)).endsWith(" " + expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SADD s m128", "SADD s m0 m128 m7 m128", "SMOVE other s m128"})
+    void aSetBecomesATreeWithOneMemberMoreThanIsPacked(String command) {
+        ask("SADD other m128 x");
+        ask("SADD s " + names("m", 0, 128));
+        ask("EXPIRE s 100");
+        asks("SADD s m5 m6", ":0");
+        assertThat(isTree("s")).isFalse();
+        encodingIs("s", "listpack");
+        asks(command, ":1");
+        assertThat(isTree("s")).isTrue();
+        assertThat(members("s")).isEqualTo(model("m", 0, 129));
+        asks("TTL s", ":100");
+        encodingIs("s", "hashtable");
+        asks("SREM s m5 m5 missing m7", ":2");
+        encodingIs("s", "hashtable");
+        asks("SCARD s", ":127");
+        ask("SREM s " + names("m", 0, 129));
+        asks("EXISTS s", ":0");
+        asks("SADD s again", ":1");
+        encodingIs("s", "listpack");
+        assertThat(isTree("s")).isFalse();
+    }
+
+    @Test
+    void integersStayPackedLonger() {
+        ask("SADD s " + names("", 0, 512));
+        assertThat(isTree("s")).isFalse();
+        encodingIs("s", "intset");
+        asks("COPY s t", ":1");
+        asks("SADD s 512", ":1");
+        assertThat(isTree("s")).isTrue();
+        encodingIs("s", "hashtable");
+        assertThat(members("s")).isEqualTo(model("", 0, 513));
+        asks("SADD t 5 x 6", ":1");
+        assertThat(isTree("t")).isTrue();
+        encodingIs("t", "hashtable");
+        asks("SISMEMBER t 511", ":1");
+        asks("SISMEMBER t 0511", ":0");
+        ask("SADD u " + names("", 0, 100));
+        asks("SADD u x", ":1");
+        assertThat(isTree("u")).isFalse();
+        encodingIs("u", "listpack");
+    }
+
+    @Test
+    void aSetBecomesATreeWithMoreBytesThanArePacked() {
+        String half = "h".repeat(4080);
+        asks("SADD s " + half + " i" + half, ":2");
+        assertThat(isTree("s")).isFalse();
+        asks("SADD s " + "c".repeat(100), ":1");
+        assertThat(isTree("s")).isTrue();
+        assertThat(members("s")).isEqualTo(Set.of(half, "i" + half, "c".repeat(100)));
+        asks("SADD one " + half + half + half, ":1");
+        assertThat(isTree("one")).isFalse();
+        asks("SADD one x", ":1");
+        assertThat(isTree("one")).isTrue();
+    }
+
+    /** As that of a packed set with the same past. */
+    @Test
+    void theEncodingThatIsToldFollowsItsOwnLimits() {
+        asks("CONFIG SET packed-max-entries 2 set-max-intset-entries 0 set-max-listpack-entries 5"
+                + " set-max-listpack-value 3", "+OK");
+        ask("SADD s 1 2 3");
+        assertThat(isTree("s")).isTrue();
+        encodingIs("s", "hashtable");
+        ask("SADD t x y z 1");
+        assertThat(isTree("t")).isTrue();
+        encodingIs("t", "listpack");
+        asks("COPY t u", ":1");
+        asks("SADD t 2 3", ":2");
+        encodingIs("t", "hashtable");
+        asks("SADD u 1234", ":1");
+        encodingIs("u", "hashtable");
+        asks("CONFIG SET set-max-intset-entries 3", "+OK");
+        ask("SADD v 1 2 3");
+        assertThat(isTree("v")).isFalse();
+        ask("SADD v x");
+        assertThat(isTree("v")).isTrue();
+        encodingIs("v", "listpack");
+        ask("SADD w 1 2 3");
+        ask("SADD w 4");
+        encodingIs("w", "hashtable");
+        ask("SADD x 1234 2 y");
+        encodingIs("x", "hashtable");
+        assertThat(ask("DEBUG OBJECT t")).contains("encoding:hashtable");
+    }
+
+    @Test
+    void fewThatAreLeftOfManyAreToldAnew() {
+        ask("SADD s x " + names("", 0, 3000));
+        asks("SREM s x", ":1");
+        assertThat(elements("SPOP", "s", "2400")).hasSize(2400);
+        encodingIs("s", "hashtable");
+        ask("SADD s " + names("", 0, 3000));
+        Set<String> popped = elements("SPOP", "s", "2500");
+        encodingIs("s", "intset");
+        Set<String> left = members("s");
+        assertThat(left).hasSize(500).doesNotContainAnyElementsOf(popped);
+        asks("SADD s " + names("", 10_000, 10_012), ":12");
+        encodingIs("s", "intset");
+        asks("SADD s 20000", ":1");
+        encodingIs("s", "hashtable");
+        asks("SCARD s", ":513");
+        ask("SADD t x " + names("", 0, 1000));
+        server.run("SPOP", "t", "910");
+        asks("SADD t y", ":1");
+        encodingIs("t", "listpack");
+    }
+
+    @Test
+    void membersGoFromSetToSet() {
+        for (String to : new String[] {"a", "b", "c", "d", "e"}) {
+            ask("SADD from " + names("m", 0, 300) + " " + names("", 0, 300));
+            for (int i = 0; i < 300; i++) {
+                asks("SMOVE from " + to + " m" + i, ":1");
+                asks("SMOVE from " + to + " " + i, ":1");
+                asks("SMOVE from " + to + " " + i, ":0");
+            }
+            asks("EXISTS from", ":0");
+            Set<String> all = model("m", 0, 300);
+            all.addAll(model("", 0, 300));
+            assertThat(members(to)).isEqualTo(all);
+        }
+        asks("SMOVE a b 7", ":1");
+        asks("SCARD a", ":599");
+        asks("SCARD b", ":600");
+        asks("SMOVE a a m7", ":1");
+        asks("SMISMEMBER a m7 7 m8", "*3 :1 :0 :1");
+    }
+
+    @Test
+    void randomMembersOfATree() {
+        ask("SADD s " + names("m", 0, 5000));
+        assertThat(elements("SRANDMEMBER", "s", "2000")).hasSize(2000);
+        assertThat(elements("SRANDMEMBER", "s", "9999")).isEqualTo(model("m", 0, 5000));
+        assertThat(ask("SRANDMEMBER s")).matches("\\$\\d m\\d+");
+        assertThat(server.run("SRANDMEMBER", "s", "-20000").split("\r\n")).hasSize(40_001);
+        Set<String> left = model("m", 0, 5000);
+        for (int count : new int[] {1, 10, 1000, 3000, 900}) {
+            Set<String> popped = elements("SPOP", "s", Integer.toString(count));
+            assertThat(popped).hasSize(count).isSubsetOf(left);
+            left.removeAll(popped);
+            assertThat(members("s")).isEqualTo(left);
+            assertThat(server.cache().checkIntegrity()).isEmpty();
+        }
+        assertThat(elements("SPOP", "s", "100")).isEqualTo(left);
+        asks("EXISTS s", ":0");
+    }
+
+    @Test
+    void aScanFindsWhatStaysWhileTheSetGrowsIntoATree() {
+        ask("SADD s " + names("", 0, 512));
+        assertThat(server.run("SSCAN s 0 COUNT 10")).startsWith("*2\r\n$1\r\n0\r\n*512\r\n");
+        ask("SADD s " + names("m", 0, 1000));
+        Set<String> seen = new TreeSet<>();
+        String cursor = "0";
+        int calls = 0;
+        do {
+            String[] lines = server.run("SSCAN", "s", cursor, "COUNT", "10").split("\r\n");
+            cursor = lines[2];
+            assertThat(Integer.parseInt(lines[3].substring(1))).isLessThan(20);
+            for (int i = 5; i < lines.length; i += 2) {
+                seen.add(lines[i]);
+            }
+            ask("SREM s m" + 2 * calls);
+            ask("SADD s new" + calls);
+            calls++;
+        } while (!cursor.equals("0"));
+        assertThat(calls).isBetween(100, 200);
+        assertThat(seen).containsAll(model("", 0, 512));
+        for (int i = 1; i < 1000; i += 2) {
+            assertThat(seen).contains("m" + i);
+        }
+    }
+
+    // --- several sets
+
+    /** The members lie under the key that is written; sets of all layouts, few and many. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tree tree2", "tree integers", "packed tree", "integers packed tree tree2",
+            "tree integers packed numbers tree2 missing", "tree tree", "tree packed packed packed packed packed packed",
+            "integers few few few few few few few", "tree", "missing tree", "target tree packed", "target target",
+            "target few few few few few few few packed", "packed target", "few integers target"})
+    void operationsOfAllLayouts(String sources) {
+        List<String> keys = List.of(sources.split(" "));
+        for (String operation : new String[] {"SUNION", "SINTER", "SDIFF"}) {
+            server.run("FLUSHALL");
+            ask("SADD tree " + names("m", 0, 1000) + " " + names("", 0, 300));
+            ask("SADD tree2 " + names("m", 500, 2000));
+            ask("SADD integers " + names("", 100, 500));
+            ask("SADD numbers " + names("", 450, 460) + " -5 9223372036854775807");
+            ask("SADD packed m1 m2 m700 5 450 none");
+            ask("SADD few 7 m7");
+            ask("SADD target " + names("m", 0, 300) + " " + names("", 5, 50));
+            asks("EXPIRE target 100", ":1");
+            Set<String> expected = expected(operation, keys);
+            List<String> read = new ArrayList<>(List.of(operation));
+            read.addAll(keys);
+            assertThat(elements(read.toArray(String[]::new))).isEqualTo(expected);
+            asks(operation + "STORE target " + sources, ":" + expected.size());
+            assertThat(members("target")).isEqualTo(expected);
+            asks("TTL target", expected.isEmpty() ? ":-2" : ":-1");
+            assertThat(server.cache().checkIntegrity()).isEmpty();
+        }
+    }
+
+    private Set<String> expected(String operation, List<String> keys) {
+        Set<String> expected = members(keys.getFirst());
+        for (String key : keys.subList(1, keys.size())) {
+            switch (operation) {
+                case "SUNION" -> expected.addAll(members(key));
+                case "SINTER" -> expected.retainAll(members(key));
+                default -> expected.removeAll(members(key));
+            }
+        }
+        return expected;
+    }
+
+    @Test
+    void theIntersectionIsCounted() {
+        ask("SADD a " + names("m", 0, 2000));
+        ask("SADD b " + names("m", 1500, 4000));
+        asks("SINTERCARD 2 a b", ":500");
+        asks("SINTERCARD 2 a b LIMIT 77", ":77");
+        asks("SINTERCARD 1 a", ":2000");
+        asks("ZINTERCARD 2 a b", ":500");
+        asks("ZUNIONSTORE z 2 a b", ":4000");
+        asks("ZSCORE z m1600", "$1 2");
+    }
+
+    /** Redis tells so of a set that it has made of all members of the first by removing those of the others. */
+    @Test
+    void whatIsLeftOfALargeSetIsToldToBeOne() {
+        ask("SADD many " + names("", 0, 600));
+        ask("SADD some " + names("", 0, 100));
+        ask("SADD one 1");
+        asks("SDIFFSTORE d many some", ":500");
+        encodingIs("d", "intset");
+        asks("SDIFFSTORE d many some one", ":500");
+        encodingIs("d", "hashtable");
+        assertThat(members("d")).isEqualTo(model("", 100, 600));
+        asks("SDIFFSTORE d many some missing missing missing", ":500");
+        encodingIs("d", "intset");
+        ask("SADD text 1 2 3 x");
+        ask("SADD x x");
+        asks("SDIFFSTORE d text x x x x x", ":3");
+        encodingIs("d", "listpack");
+        asks("SDIFFSTORE d text x", ":3");
+        encodingIs("d", "intset");
+        asks("CONFIG SET set-max-listpack-entries 0", "+OK");
+        asks("SDIFFSTORE d text x x x x x", ":3");
+        encodingIs("d", "hashtable");
+        assertThat(members("d")).containsExactly("1", "2", "3");
+    }
+
+    @Test
+    void aTreeTakesWhatItsEntriesTake() {
+        for (int i = 0; i < 20_000; i += 5000) {
+            ask("SADD s " + names("member", i, i + 5000));
+        }
+        long usage = Long.parseLong(ask("MEMORY USAGE s").substring(1));
+        // 11 bytes of a member, its length and a hash of 4.
+        assertThat(usage).isBetween(20_000 * 15L, 20_000 * 30L);
+        asks("SUNIONSTORE t s", ":20000");
+        assertThat(Long.parseLong(ask("MEMORY USAGE t").substring(1))).isBetween(20_000 * 15L, 20_000 * 30L);
+        asks("RENAME t u", "+OK");
+        asks("MOVE u 1", ":1");
+        asks("EXISTS u", ":0");
+        asks("PEXPIRE s 10", ":1");
+        server.sleep(11);
+        asks("SCARD s", ":0");
+    }
+
+    @Test
+    void aTransactionSeesATree() {
+        ask("SADD s " + names("m", 0, 129));
+        asks("WATCH s", "+OK");
+        asks("SADD s m5", ":0");
+        asks("MULTI", "+OK");
+        asks("SADD s a b", "+QUEUED");
+        asks("SUNIONSTORE t s", "+QUEUED");
+        asks("EXEC", "*2 :2 :131");
+        asks("WATCH s t", "+OK");
+        asks("SREM t m1", ":1");
+        asks("MULTI", "+OK");
+        asks("SCARD s", "+QUEUED");
+        asks("EXEC", "*-1");
+    }
+
+    /** What is refused in the middle of many has changed nothing, and what goes needs no room. */
+    @Test
+    void aRefusalAddsNothing() {
+        ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");
+        try (CommandHarness full = new CommandHarness(config)) {
+            full.run("SADD packed 1 2");
+            full.run(("SADD tree " + names("m", 0, 300)).split(" "));
+            String piece = "p".repeat(30_000);
+            for (int i = 0; full.run("SET", "fill" + i, piece).startsWith("+"); i++) {
+                assertThat(i).isLessThan(1000);
+            }
+            String[] many = new String[22];
+            many[0] = "SADD";
+            for (String set : new String[] {"packed", "tree", "new"}) {
+                many[1] = set;
+                many[2] = "short";
+                for (int i = 3; i < many.length; i++) {
+                    many[i] = i + piece;
+                }
+                assertThat(full.run(many)).as(set).startsWith("-OOM");
+            }
+            assertThat(full.run("SMEMBERS packed")).isEqualTo("*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+            assertThat(full.run("SCARD tree")).isEqualTo(":300\r\n");
+            assertThat(full.run("SISMEMBER tree short")).isEqualTo(":0\r\n");
+            assertThat(full.run("EXISTS new")).isEqualTo(":0\r\n");
+            assertThat(full.run("SPOP tree 50")).startsWith("*50\r\n");
+            for (int i = 0; i < 300; i++) {
+                assertThat(full.run("SREM", "tree", "m" + i)).startsWith(":");
+            }
+            assertThat(full.run("EXISTS tree")).isEqualTo(":0\r\n");
+            assertThat(full.cache().checkIntegrity()).isEmpty();
+        }
+    }
+}
