@@ -1,7 +1,6 @@
 package io.varve.memory.segment;
 
 import java.util.function.Consumer;
-import java.util.random.RandomGenerator;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
@@ -24,20 +23,13 @@ public final class Segments {
     /** A head that got nothing for so long is closed, milliseconds. */
     static final long IDLE_HEAD_MILLIS = 60_000;
 
-    /** Segments that hold fewer items than this are not reserved: too much would be unused at their ends. */
-    private static final int LEAST_IN_RESERVED = 8;
-    private static final int MOST_RESERVED = 1 << 10;
-    /** Most of what is reserved will not be needed: so it is a quarter of what is there, at the most. */
-    private static final long LEFT_TO_OTHERS = 4;
-
     private final SegmentPool pool;
     private final int segmentBytes;
     private final Heads heads;
     private final OwnedSegments owned = new OwnedSegments();
+    private final SegmentCleaning cleaning;
+    private final ReservedSegments reserved;
 
-    /** Segments that no head has, for what is about to be written. */
-    private int[] reserved = {};
-    private int reservedCount;
     private long usedBytes;
     private long liveBytes;
     private long liveItems;
@@ -54,6 +46,8 @@ public final class Segments {
         this.pool = pool;
         segmentBytes = pool.segmentBytes();
         heads = new Heads(maxHeads, segmentBytes);
+        cleaning = new SegmentCleaning(this, owned, pool);
+        reserved = new ReservedSegments(pool);
     }
 
     /**
@@ -93,40 +87,9 @@ public final class Segments {
         return place(size, lifetimeClass, nowMillis, true);
     }
 
-    /**
-     * Takes segments for items that are about to be appended: until {@link #endReserve} none of them is refused.
-     *
-     * @param items how many
-     * @param size  bytes of each, at the most
-     * @param kept  bytes of the budget that are left to others
-     * @return false if there are not as many segments, or these are small; none was taken then
-     */
-    public boolean reserve(int items, int size, long kept) {
-        int each = segmentBytes / size;
-        // One more, because the heads may have no room left.
-        long count = each < LEAST_IN_RESERVED ? Long.MAX_VALUE : 1 + Math.ceilDiv(items, each);
-        if (count > MOST_RESERVED || !pool.isThereFor(LEFT_TO_OTHERS * count * segmentBytes + kept)) {
-            return false;
-        }
-        if (reserved.length < count) {
-            reserved = new int[(int) count];
-        }
-        while (reservedCount < count) {
-            int id = pool.acquire(segmentBytes);
-            if (id == SegmentPool.NONE) {
-                endReserve();
-                return false;
-            }
-            reserved[reservedCount++] = id;
-        }
-        return true;
-    }
-
-    /** Gives back what is left of the reserved segments. */
-    public void endReserve() {
-        while (reservedCount > 0) {
-            pool.free(reserved[--reservedCount]);
-        }
+    /** Segments that are taken for items before these are appended. */
+    public ReservedSegments reserved() {
+        return reserved;
     }
 
     private long place(int size, int lifetimeClass, long nowMillis, boolean moved) {
@@ -151,8 +114,8 @@ public final class Segments {
     private Segment renewHead(int headClass, int size, long nowMillis, boolean moved) {
         int extentBytes = heads.extentBytes(size, usedBytes);
         int id = moved ? pool.acquireForCleaning(extentBytes) : pool.acquire(extentBytes);
-        if (id == SegmentPool.NONE && reservedCount > 0) {
-            id = reserved[--reservedCount];
+        if (id == SegmentPool.NONE) {
+            id = reserved.take();
         }
         if (id == SegmentPool.NONE) {
             return headWithRoom(size);
@@ -258,14 +221,14 @@ public final class Segments {
         }
     }
 
-    private void freeWhole(Segment segment) {
+    void freeWhole(Segment segment) {
         freedWhole++;
         disown(segment);
         segment.free();
         pool.free(segment.id());
     }
 
-    private void disown(Segment segment) {
+    void disown(Segment segment) {
         usedBytes -= segment.usedBytes();
         owned.remove(segment);
     }
@@ -400,90 +363,9 @@ public final class Segments {
         }
     }
 
-    /**
-     * The sealed segment whose cleaning is worth most.
-     *
-     * @param leastShare only one of which cleaning gains at least this share, 0 to 1
-     * @param patient    pass over those whose items will soon have died by themselves
-     * @return its id, or {@link SegmentPool#NONE}
-     */
-    public int mostProfitable(CleanerPolicy policy, long nowMillis, double leastShare, boolean patient) {
-        return owned.mostProfitable(policy, nowMillis, leastShare, patient);
-    }
-
-    /** The sealed segment with the smallest share of live bytes, or {@link SegmentPool#NONE}. */
-    public int leastUtilized() {
-        return owned.leastUtilized();
-    }
-
-    /** The segment that was sealed first, or {@link SegmentPool#NONE}. */
-    public int oldestSealed() {
-        return owned.oldestSealed();
-    }
-
-    /** Some sealed segment, or {@link SegmentPool#NONE}. */
-    public int randomSealed(RandomGenerator random) {
-        return owned.randomSealed(random);
-    }
-
-    /** From now on nothing frees this sealed segment but {@link #endClean}. */
-    public void beginClean(int segmentId) {
-        ownedById(segmentId).beginClean();
-    }
-
-    /**
-     * The first live item of a segment at or after a place between two items.
-     *
-     * @param from {@link #firstOf} the segment, or {@link #after} the item before
-     * @return its location, or {@link Location#NONE} at the end
-     */
-    public long nextLive(int segmentId, long from) {
-        Segment segment = ownedById(segmentId);
-        long start = pool.segmentAddress(segmentId);
-        // Not Location.offset: behind an item that ends with an 8 MiB segment comes offset 2^23.
-        long offset = from - Location.of(segmentId, 0);
-        while (offset < segment.usedBytes()) {
-            if (!ItemLayout.isDead(start + offset)) {
-                return Location.of(segmentId, (int) offset);
-            }
-            offset += ItemLayout.size(start + offset);
-        }
-        return Location.NONE;
-    }
-
-    /** Where a walk of a segment begins. */
-    public static long firstOf(int segmentId) {
-        return Location.of(segmentId, 0);
-    }
-
-    /** Where a walk goes on after an item, dead or alive; not a location by itself. */
-    public long after(long location) {
-        return location + ItemLayout.size(pool.address(location));
-    }
-
-    /**
-     * Frees a segment that was cleaned.
-     *
-     * @throws IllegalStateException if something lives in it
-     */
-    public void endClean(int segmentId) {
-        Segment segment = ownedById(segmentId);
-        if (segment.liveItems() != 0) {
-            throw new IllegalStateException("Segment " + segmentId + " is not clean: " + segment.liveItems()
-                    + " items live in it");
-        }
-        disown(segment);
-        segment.endClean();
-        pool.free(segmentId);
-    }
-
-    /** Leaves a cleaning half done: the segment is sealed as before, or freed if nothing lives in it by now. */
-    public void abortClean(int segmentId) {
-        Segment segment = ownedById(segmentId);
-        segment.abortClean();
-        if (segment.liveItems() == 0) {
-            freeWhole(segment);
-        }
+    /** Its segments as the cleaner sees them. */
+    public SegmentCleaning cleaning() {
+        return cleaning;
     }
 
     /** Segments of this shard, in any state but {@link SegmentState#FREE}. */
@@ -596,7 +478,7 @@ public final class Segments {
         return ownedById(Location.segment(location));
     }
 
-    private Segment ownedById(int segmentId) {
+    Segment ownedById(int segmentId) {
         Segment segment = pool.segment(segmentId);
         assert segment.owner() == this : "segment " + segmentId + " is not of this shard";
         return segment;

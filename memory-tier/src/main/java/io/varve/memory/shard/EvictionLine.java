@@ -58,7 +58,7 @@ final class EvictionLine {
 
     /** An item that may go, drawn at random. */
     long sample() {
-        return policy.onlyVolatile() ? items.sampleExpiring() : items.sampleAny();
+        return policy.onlyVolatile() ? items.sampler().expiring() : items.sampler().any();
     }
 
     boolean mayGo(long expireAt) {

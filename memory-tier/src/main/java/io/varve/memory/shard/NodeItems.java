@@ -90,11 +90,12 @@ final class NodeItems {
 
     /** Takes room for so many items of at most this capacity; false if there is none. */
     boolean reserve(int items, int capacity) {
-        return segments.reserve(items, ItemLayout.size(ID_BYTES, capacity, false), context.budget.reserveBytes());
+        return segments.reserved().reserve(items, ItemLayout.size(ID_BYTES, capacity, false),
+                context.budget.reserveBytes());
     }
 
     void endReserve() {
-        segments.endReserve();
+        segments.reserved().end();
     }
 
     /** Gives an item another capacity where it lies, if it can. */

@@ -79,10 +79,6 @@ public final class Shard {
         lock.unlock();
     }
 
-    boolean lockedByMe() {
-        return lock.isHeldByMe();
-    }
-
     /** Whether the calling thread holds the shard's lock. */
     public boolean isLockedByMe() {
         return lock.isHeldByMe();
@@ -151,7 +147,7 @@ public final class Shard {
 
     /** The location of the key's item, which the index remembers as found; an expired item is removed and not found. */
     long locate(Key key, long nowMillis) {
-        assert lockedByMe();
+        assert isLockedByMe();
         int physical = context.databases.physical(key.database());
         Index index = items.indexOrNull(physical);
         if (index == null) {
@@ -404,7 +400,7 @@ public final class Shard {
         long sum = 0;
         int drawn = 0;
         for (int i = 0; i < samples; i++) {
-            long location = items.sampleExpiring();
+            long location = items.sampler().expiring();
             if (location != Index.NONE && ItemLayout.database(items.address(location)) == physical) {
                 sum += Math.max(0, ItemLayout.expireAtMillis(items.address(location)) - nowMillis);
                 drawn++;
@@ -434,7 +430,7 @@ public final class Shard {
         if (index == null || index.size() == 0) {
             return Index.NONE;
         }
-        long location = items.sample(index);
+        long location = items.sampler().of(index);
         return location != Index.NONE
                 && ShardItems.isPast(ItemLayout.expireAtMillis(items.address(location)), nowMillis)
                         ? Index.NONE

@@ -6,6 +6,7 @@ import io.varve.memory.index.Index;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Location;
+import io.varve.memory.segment.SegmentCleaning;
 import io.varve.memory.segment.Segments;
 
 /**
@@ -41,6 +42,7 @@ public final class ShardCleaner {
     private final ShardItems items;
     private final ShardContext context;
     private final Segments segments;
+    private final SegmentCleaning cleaning;
     private final EvictionLine line;
     private final NodeCleaner nodes;
 
@@ -64,6 +66,7 @@ public final class ShardCleaner {
         this.items = items;
         this.context = context;
         this.segments = items.segments();
+        this.cleaning = segments.cleaning();
         this.line = new EvictionLine(items, context);
         this.nodes = new NodeCleaner(items, line);
     }
@@ -118,9 +121,9 @@ public final class ShardCleaner {
         follow(context.evictionPolicy);
         mayEvict = false;
         if (segment == NONE) {
-            int oldest = segments.oldestSealed();
+            int oldest = cleaning.oldestSealed();
             if (oldest == NONE && segments.closeHeads() > 0) {
-                oldest = segments.oldestSealed();
+                oldest = cleaning.oldestSealed();
             }
             if (oldest == NONE) {
                 return false;
@@ -159,7 +162,7 @@ public final class ShardCleaner {
 
     /** Begins to clean a segment of which at least this share is gained; false if there is none. */
     private boolean clean(double leastShare, boolean patient, long nowMillis) {
-        int candidate = segments.mostProfitable(context.cleanerPolicy, nowMillis, leastShare, patient);
+        int candidate = cleaning.mostProfitable(context.cleanerPolicy, nowMillis, leastShare, patient);
         if (candidate == NONE) {
             return false;
         }
@@ -169,7 +172,7 @@ public final class ShardCleaner {
 
     /** Begins to evict from the segment that loses most by it; false if none would lose anything to speak of. */
     private boolean beginEvicting(long nowMillis) {
-        if (segments.oldestSealed() == NONE && segments.closeHeads() == 0) {
+        if (cleaning.oldestSealed() == NONE && segments.closeHeads() == 0) {
             return false;
         }
         int candidate = mostPastTheLine(nowMillis);
@@ -181,11 +184,11 @@ public final class ShardCleaner {
     }
 
     private void begin(int candidate, boolean evict, boolean count) {
-        segments.beginClean(candidate);
+        cleaning.begin(candidate);
         segment = candidate;
         evicting = evict;
         counting = count;
-        cursor = Segments.firstOf(candidate);
+        cursor = SegmentCleaning.firstOf(candidate);
         nodes.begin(segments.extentBytes(candidate));
         if (counting) {
             reclaimCost += segments.utilization(candidate);
@@ -195,13 +198,13 @@ public final class ShardCleaner {
     /** Walks on from the cursor; frees the segment at its end. */
     private boolean walk(long nowMillis, long deadlineNanos) {
         int untilClock = ITEMS_PER_CLOCK;
-        for (long at = segments.nextLive(segment, cursor); at != Location.NONE; at = segments.nextLive(segment,
+        for (long at = cleaning.nextLive(segment, cursor); at != Location.NONE; at = cleaning.nextLive(segment,
                 cursor)) {
             long address = items.address(at);
             int size = ItemLayout.size(address);
             cursor = at;
             if (!dispose(at, address, size, nowMillis)) {
-                segments.abortClean(segment);
+                cleaning.abort(segment);
                 segment = NONE;
                 return false;
             }
@@ -217,7 +220,7 @@ public final class ShardCleaner {
             bytesReclaimed += segments.extentBytes(segment);
             segmentsCleaned++;
         }
-        segments.endClean(segment);
+        cleaning.end(segment);
         segment = NONE;
         return true;
     }
@@ -272,9 +275,9 @@ public final class ShardCleaner {
         double bestShare = LEAST_GAIN;
         for (int i = 0; i < CANDIDATES; i++) {
             int candidate = switch (i) {
-                case 0 -> segments.oldestSealed();
-                case 1 -> segments.leastUtilized();
-                default -> segments.randomSealed(items.random());
+                case 0 -> cleaning.oldestSealed();
+                case 1 -> cleaning.leastUtilized();
+                default -> cleaning.randomSealed(items.random());
             };
             if (candidate != NONE && candidate != best) {
                 double share = estimateFreed(candidate, nowMillis);
@@ -291,12 +294,12 @@ public final class ShardCleaner {
     private double estimateFreed(int candidate, long nowMillis) {
         int looked = 0;
         int going = 0;
-        long at = segments.nextLive(candidate, Segments.firstOf(candidate));
+        long at = cleaning.nextLive(candidate, SegmentCleaning.firstOf(candidate));
         while (at != Location.NONE && looked < PROBES) {
             long address = items.address(at);
             looked++;
             going += wouldGo(address, nowMillis) ? 1 : 0;
-            at = segments.nextLive(candidate, segments.after(at));
+            at = cleaning.nextLive(candidate, cleaning.after(at));
         }
         double gone = looked == 0 ? 0 : (double) segments.liveBytes(candidate) * going / looked;
         return (segments.reclaimableBytes(candidate) + gone) / segments.extentBytes(candidate);
@@ -320,7 +323,7 @@ public final class ShardCleaner {
     /** Evicts a large item past the line, which frees its run at once; false if a sample of the large ones holds none. */
     private boolean evictLarge(long nowMillis) {
         for (int tries = 0; tries < Ranking.SAMPLE; tries++) {
-            long location = items.sampleLarge();
+            long location = items.sampler().large();
             if (location == Index.NONE) {
                 return false;
             }

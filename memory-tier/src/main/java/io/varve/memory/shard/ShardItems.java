@@ -45,6 +45,7 @@ final class ShardItems {
     private final KeyVerifier verifier;
     private final NodeItems nodeItems;
     private final ShardTrees trees;
+    private final ItemSampler sampler;
 
     private long sequence;
     private final SplittableRandom random;
@@ -68,6 +69,7 @@ final class ShardItems {
                 context.ticker, new Expirer());
         this.nodeItems = new NodeItems(number, context, segments);
         this.trees = new ShardTrees(nodeItems, context);
+        this.sampler = new ItemSampler(this, context);
     }
 
     static boolean isPast(long expireAtMillis, long nowMillis) {
@@ -471,47 +473,9 @@ final class ShardItems {
         return trees;
     }
 
-    /** A live item drawn at random from all databases, or {@link Index#NONE}. */
-    long sampleAny() {
-        long total = 0;
-        for (Index index : indexes) {
-            total += index == null ? 0 : index.size();
-        }
-        if (total == 0) {
-            return Index.NONE;
-        }
-        long pick = Long.remainderUnsigned(nextRandom(), total);
-        for (Index index : indexes) {
-            long size = index == null ? 0 : index.size();
-            if (pick < size && index != null) {
-                return sample(index);
-            }
-            pick -= size;
-        }
-        return Index.NONE;
-    }
-
-    long sample(Index index) {
-        // A spot is empty with a probability of at most a few in five (the load), or nine in ten after mass deletion.
-        for (int tries = 0; tries < 256; tries++) {
-            long location = index.sample(nextRandom());
-            if (location != Index.NONE) {
-                return location;
-            }
-        }
-        // One item alone in the smallest table: without it, eviction would find nobody to go.
-        return index.sampleNearby(nextRandom());
-    }
-
-    /** A large item drawn at random, or {@link Index#NONE}: each large one is as likely as the others, however many small there are. */
-    long sampleLarge() {
-        long location = context.pool.largeItems().draw(number, random);
-        return location == Location.NONE ? Index.NONE : location;
-    }
-
-    /** A live item with an expiry time drawn at random, or {@link Index#NONE}. */
-    long sampleExpiring() {
-        return expiry.size() == 0 ? Index.NONE : expiry.sample(nextRandom());
+    /** Draws items at random. */
+    ItemSampler sampler() {
+        return sampler;
     }
 
     long nextRandom() {

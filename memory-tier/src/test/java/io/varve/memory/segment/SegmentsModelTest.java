@@ -244,10 +244,10 @@ class SegmentsModelTest {
         Segments shard = anyShard();
         CleanerPolicy policy = random.nextBoolean() ? CleanerPolicy.MODIFIED : CleanerPolicy.ORIGINAL;
         int id = switch (random.nextInt(4)) {
-            case 0 -> shard.leastUtilized();
-            case 1 -> shard.oldestSealed();
-            case 2 -> shard.randomSealed(random);
-            default -> shard.mostProfitable(policy, now, random.nextDouble() / 2, random.nextBoolean());
+            case 0 -> shard.cleaning().leastUtilized();
+            case 1 -> shard.cleaning().oldestSealed();
+            case 2 -> shard.cleaning().randomSealed(random);
+            default -> shard.cleaning().mostProfitable(policy, now, random.nextDouble() / 2, random.nextBoolean());
         };
         if (id != SegmentPool.NONE) {
             clean(shard, id, random.nextInt(3) == 0);
@@ -257,13 +257,14 @@ class SegmentsModelTest {
     /** Moves what lives in a segment, and evicts it where there is no room, or leaves it half done. */
     private void clean(Segments shard, int id, boolean mayAbort) {
         assertThat(shard.state(id)).isEqualTo(SegmentState.SEALED);
-        shard.beginClean(id);
+        shard.cleaning().begin(id);
         cleaned++;
-        long next = Segments.firstOf(id);
-        for (long at = shard.nextLive(id, next); at != Location.NONE; at = shard.nextLive(id, next)) {
-            next = shard.after(at);
+        long next = SegmentCleaning.firstOf(id);
+        for (long at = shard.cleaning().nextLive(id, next); at != Location.NONE; at = shard.cleaning().nextLive(id,
+                next)) {
+            next = shard.cleaning().after(at);
             if (mayAbort && random.nextInt(10) == 0) {
-                shard.abortClean(id);
+                shard.cleaning().abort(id);
                 return;
             }
             move(shard, id, at);
@@ -272,7 +273,7 @@ class SegmentsModelTest {
             }
         }
         assertThat(shard.liveItems(id)).isZero();
-        shard.endClean(id);
+        shard.cleaning().end(id);
     }
 
     private void move(Segments shard, int id, long from) {
@@ -296,10 +297,10 @@ class SegmentsModelTest {
     }
 
     private void relieve(Segments shard) {
-        int id = shard.leastUtilized();
+        int id = shard.cleaning().leastUtilized();
         if (id == SegmentPool.NONE) {
             shard.closeHeads();
-            id = shard.oldestSealed();
+            id = shard.cleaning().oldestSealed();
         }
         if (id != SegmentPool.NONE) {
             clean(shard, id, false);
@@ -370,10 +371,11 @@ class SegmentsModelTest {
         for (Segments shard : shards) {
             for (int place = 0; place < shard.segmentCount(); place++) {
                 int id = shard.segmentId(place);
-                long next = Segments.firstOf(id);
-                for (long at = shard.nextLive(id, next); at != Location.NONE; at = shard.nextLive(id, next)) {
+                long next = SegmentCleaning.firstOf(id);
+                for (long at = shard.cleaning().nextLive(id, next); at != Location.NONE; at = shard.cleaning()
+                        .nextLive(id, next)) {
                     walked.add(at);
-                    next = shard.after(at);
+                    next = shard.cleaning().after(at);
                 }
             }
         }

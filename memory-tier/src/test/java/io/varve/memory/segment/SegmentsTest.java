@@ -116,20 +116,22 @@ class SegmentsTest {
         int longLived = fill(NOW + 100_000, 1);
         int full = fill(NOW + 1_000_000_000L, 0);
         // greedy: 1, 0.33, 0; modified: 31.6, 105.4; original: 1000, 33333
-        assertThat(segments.mostProfitable(CleanerPolicy.GREEDY, NOW, 0, false)).isEqualTo(shortLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 0, false)).isEqualTo(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0.26, false)).isEqualTo(shortLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0.75, false)).isEqualTo(SegmentPool.NONE);
-        assertThat(segments.leastUtilized()).isEqualTo(shortLived);
-        assertThat(segments.oldestSealed()).isEqualTo(shortLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.GREEDY, NOW, 0, false)).isEqualTo(shortLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.MODIFIED, NOW, 0, false)).isEqualTo(longLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(longLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0.26, false)).isEqualTo(shortLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0.75, false))
+                .isEqualTo(SegmentPool.NONE);
+        assertThat(segments.cleaning().leastUtilized()).isEqualTo(shortLived);
+        assertThat(segments.cleaning().oldestSealed()).isEqualTo(shortLived);
         assertThat(segments.utilization(shortLived)).isEqualTo(0.5);
-        assertThat(segments.randomSealed(new SplittableRandom(1))).isIn(shortLived, longLived, full);
-        segments.beginClean(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).as("not the one under cleaning")
+        assertThat(segments.cleaning().randomSealed(new SplittableRandom(1))).isIn(shortLived, longLived, full);
+        segments.cleaning().begin(longLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false))
+                .as("not the one under cleaning")
                 .isEqualTo(shortLived);
-        segments.abortClean(longLived);
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(longLived);
+        segments.cleaning().abort(longLived);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(longLived);
     }
 
     @Test
@@ -137,8 +139,8 @@ class SegmentsTest {
         int emptier = fill(NOW + 10_000, 2);
         int stabler = fill(NOW + 60_000, 1);
         // original: 10000, 20000; modified: 100, 81.6
-        assertThat(segments.mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(stabler);
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 0, false)).isEqualTo(emptier);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.ORIGINAL, NOW, 0, false)).isEqualTo(stabler);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.MODIFIED, NOW, 0, false)).isEqualTo(emptier);
     }
 
     @Test
@@ -221,7 +223,7 @@ class SegmentsTest {
             long big = shard.append(40_000, Segments.DEFAULT_CLASS, NOW);
             assertThat(Location.segment(big)).isNotEqualTo(Location.segment(small));
             assertThat(parts.segmentsInUse()).isEqualTo(1);
-            assertThat(shard.oldestSealed()).isEqualTo(SegmentPool.NONE);
+            assertThat(shard.cleaning().oldestSealed()).isEqualTo(SegmentPool.NONE);
             shard.abandon(big, 40_000);
             List<String> failures = new ArrayList<>();
             shard.checkIntegrity(failures::add);
@@ -238,10 +240,11 @@ class SegmentsTest {
         segments.died(own.get(0));
         segments.died(own.get(1));
         int id = Location.segment(own.get(2));
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, NOW, 0.25, true)).isEqualTo(id);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.MODIFIED, NOW, 0.25, true)).isEqualTo(id);
         long late = NOW + 59_000;
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, late, 0.25, true)).isEqualTo(SegmentPool.NONE);
-        assertThat(segments.mostProfitable(CleanerPolicy.MODIFIED, late, 0.25, false)).isEqualTo(id);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.MODIFIED, late, 0.25, true))
+                .isEqualTo(SegmentPool.NONE);
+        assertThat(segments.cleaning().mostProfitable(CleanerPolicy.MODIFIED, late, 0.25, false)).isEqualTo(id);
     }
 
     @Test
@@ -336,19 +339,20 @@ class SegmentsTest {
     @Test
     void cleaningEndsOnlyWhenNothingLivesThere() {
         int id = fill(Item.NEVER, 1);
-        segments.beginClean(id);
-        assertThatThrownBy(() -> segments.endClean(id)).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> segments.beginClean(id)).isInstanceOf(IllegalStateException.class);
-        long next = Segments.firstOf(id);
+        segments.cleaning().begin(id);
+        assertThatThrownBy(() -> segments.cleaning().end(id)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> segments.cleaning().begin(id)).isInstanceOf(IllegalStateException.class);
+        long next = SegmentCleaning.firstOf(id);
         int items = 0;
-        for (long at = segments.nextLive(id, next); at != Location.NONE; at = segments.nextLive(id, next)) {
-            next = segments.after(at);
+        for (long at = segments.cleaning().nextLive(id, next); at != Location.NONE; at = segments.cleaning()
+                .nextLive(id, next)) {
+            next = segments.cleaning().after(at);
             segments.died(at);
             items++;
         }
         assertThat(items).isEqualTo(3);
         assertThat(segments.state(id)).as("not freed under the cleaner").isEqualTo(SegmentState.CLEANING);
-        segments.endClean(id);
+        segments.cleaning().end(id);
         assertThat(segments.state(id)).isEqualTo(SegmentState.FREE);
         assertThat(segments.freedWhole()).isZero();
     }
@@ -356,9 +360,9 @@ class SegmentsTest {
     @Test
     void abortedCleaningOfAnEmptySegmentFreesIt() {
         int id = fill(Item.NEVER, 3);
-        segments.beginClean(id);
-        segments.died(segments.nextLive(id, Segments.firstOf(id)));
-        segments.abortClean(id);
+        segments.cleaning().begin(id);
+        segments.died(segments.cleaning().nextLive(id, SegmentCleaning.firstOf(id)));
+        segments.cleaning().abort(id);
         assertThat(segments.state(id)).isEqualTo(SegmentState.FREE);
     }
 
@@ -374,8 +378,8 @@ class SegmentsTest {
             ItemLayout.write(largest.address(location), ItemType.STRING, 0, 0, 2, 0, capacity, false, 0);
             shard.born(location, size, Item.NEVER, NOW);
             int id = Location.segment(location);
-            assertThat(shard.nextLive(id, Segments.firstOf(id))).isEqualTo(location);
-            assertThat(shard.nextLive(id, shard.after(location))).isEqualTo(Location.NONE);
+            assertThat(shard.cleaning().nextLive(id, SegmentCleaning.firstOf(id))).isEqualTo(location);
+            assertThat(shard.cleaning().nextLive(id, shard.cleaning().after(location))).isEqualTo(Location.NONE);
         }
     }
 

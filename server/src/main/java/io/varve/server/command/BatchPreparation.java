@@ -96,6 +96,18 @@ public final class BatchPreparation {
         }
     }
 
+    /** Binds the keys of a command anew if its client has selected another database since they were bound. */
+    public static void rebind(CacheSession session, Batch batch, int command, int database) {
+        int first = batch.firstKey(command);
+        int keys = batch.keyCount(command);
+        if (keys > 0 && batch.key(first).database() != database) {
+            for (int i = first; i < first + keys; i++) {
+                Key key = batch.key(i);
+                session.bind(key, database, key.address(), key.length());
+            }
+        }
+    }
+
     private void bindKey(Batch batch, int command, int index, int database) {
         Key key = batch.addKey(command, index);
         int argument = batch.firstArgument(command) + index;

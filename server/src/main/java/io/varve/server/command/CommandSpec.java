@@ -1,11 +1,9 @@
 package io.varve.server.command;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,11 +16,6 @@ import org.jspecify.annotations.Nullable;
  * 0 means none. A command with subcommands has no keys of its own.
  */
 public final class CommandSpec {
-    /** All ACL categories, in the order in which Redis tells those of a command. */
-    private static final List<String> CATEGORY_ORDER = List.of("@keyspace", "@read", "@write", "@set", "@sortedset",
-            "@list", "@hash", "@string", "@bitmap", "@hyperloglog", "@geo", "@stream", "@pubsub", "@admin", "@fast",
-            "@slow", "@blocking", "@dangerous", "@connection", "@transaction", "@scripting");
-
     /** What is shown in place of an argument that {@link #isSecret}. */
     public static final String REDACTED = "(redacted)";
 
@@ -68,7 +61,7 @@ public final class CommandSpec {
     /** Its place in the table's arrays of counters. */
     private int id = -1;
 
-    private CommandSpec(Builder builder, @Nullable CommandSpec parent) {
+    CommandSpec(CommandBuilder builder, @Nullable CommandSpec parent) {
         name = builder.name;
         this.parent = parent;
         arity = builder.arity;
@@ -76,7 +69,7 @@ public final class CommandSpec {
         firstKey = builder.firstKey;
         lastKey = builder.lastKey;
         keyStep = builder.keyStep;
-        keyUses = keyUsesOf(builder);
+        keyUses = builder.keyUses();
         keyFinder = builder.keyFinder;
         group = builder.group;
         since = builder.since;
@@ -84,9 +77,9 @@ public final class CommandSpec {
         summary = builder.summary;
         handler = builder.handler;
         tips = List.copyOf(builder.tips);
-        categories = List.copyOf(categoriesOf(builder));
+        categories = AclCategories.of(flags, builder.categories);
         Map<String, CommandSpec> children = new LinkedHashMap<>();
-        for (Builder child : builder.subcommands) {
+        for (CommandBuilder child : builder.subcommands) {
             children.put(child.name, new CommandSpec(child, this));
         }
         subcommands = Collections.unmodifiableMap(children);
@@ -116,60 +109,9 @@ public final class CommandSpec {
         }
     }
 
-    /**
-     * One use for all keys, or one for each key where the command does different things to them; the last of them is that
-     * of all keys that follow.
-     */
-    private static List<KeyUse> keyUsesOf(Builder builder) {
-        List<KeyUse> uses = new ArrayList<>();
-        int count = builder.firstKey == 0 ? 0 : builder.access.size();
-        for (int i = 0; i < count; i++) {
-            int first = builder.firstKey + i * builder.keyStep;
-            int last = i < count - 1 ? 0 : builder.lastKey < 0 ? builder.lastKey : builder.lastKey - first;
-            uses.add(new KeyUse(first, last, builder.keyStep, false, List.of(builder.access.get(i).split(" "))));
-        }
-        uses.addAll(builder.behindWords);
-        if (builder.numberOfKeysAt > 0) {
-            uses.add(new KeyUse(builder.numberOfKeysAt, 0, 1, true, List.of(builder.countedAccess.split(" "))));
-        }
-        return List.copyOf(uses);
-    }
-
-    private static List<String> categoriesOf(Builder builder) {
-        EnumSet<CommandFlag> flags = builder.flags;
-        Set<String> all = new java.util.TreeSet<>(java.util.Comparator.comparingInt(CommandSpec::categoryRank));
-        if (flags.contains(CommandFlag.WRITE)) {
-            all.add("@write");
-        }
-        if (flags.contains(CommandFlag.READONLY)) {
-            all.add("@read");
-        }
-        all.addAll(builder.categories);
-        if (flags.contains(CommandFlag.ADMIN)) {
-            all.add("@admin");
-            all.add("@dangerous");
-        }
-        if (flags.contains(CommandFlag.PUBSUB)) {
-            all.add("@pubsub");
-        }
-        all.add(flags.contains(CommandFlag.FAST) ? "@fast" : "@slow");
-        if (flags.contains(CommandFlag.BLOCKING)) {
-            all.add("@blocking");
-        }
-        return new ArrayList<>(all);
-    }
-
-    private static int categoryRank(String category) {
-        int rank = CATEGORY_ORDER.indexOf(category);
-        if (rank < 0) {
-            throw new IllegalStateException("There is no ACL category " + category);
-        }
-        return rank;
-    }
-
     /** Starts a description. The name is lower case. */
-    public static Builder named(String name) {
-        return new Builder(name);
+    public static CommandBuilder named(String name) {
+        return new CommandBuilder(name);
     }
 
     /** Lower case, without the parent's. */
@@ -393,244 +335,5 @@ public final class CommandSpec {
     @FunctionalInterface
     public interface Secrets {
         boolean isSecret(Arguments arguments, int index);
-    }
-
-    /** Describes a command. Confined to the thread that builds the table. */
-    public static final class Builder {
-        private final String name;
-        private int arity = -1;
-        private final EnumSet<CommandFlag> flags = EnumSet.noneOf(CommandFlag.class);
-        private int firstKey;
-        private int lastKey;
-        private int keyStep;
-        private final List<String> access = new ArrayList<>();
-        private int numberOfKeysAt;
-        private final List<KeyUse> behindWords = new ArrayList<>();
-        private String countedAccess = "";
-        private @Nullable KeyFinder keyFinder;
-        private boolean forDebugging;
-        private @Nullable UseNarrowing useNarrowing;
-        private @Nullable ChannelUse channelUse;
-        private @Nullable Secrets secrets;
-        private @Nullable OtherKeys otherKeys;
-        private final List<String> categories = new ArrayList<>();
-        private final List<String> tips = new ArrayList<>();
-        private String group = "generic";
-        private String since = "1.0.0";
-        private String complexity = "O(1)";
-        private String summary = "";
-        private @Nullable Handler handler;
-        private boolean sharesClock;
-        private boolean allOrNothing;
-        private boolean runsAtOnce;
-        private boolean waitsForFlash;
-        private boolean allowedWhileListening;
-        private boolean pushes;
-        private boolean publishes;
-        private final List<Builder> subcommands = new ArrayList<>();
-
-        private Builder(String name) {
-            if (!name.equals(name.toLowerCase(Locale.ROOT))) {
-                throw new IllegalArgumentException("A command's name is lower case: " + name);
-            }
-            this.name = name;
-        }
-
-        public Builder arity(int value) {
-            arity = value;
-            return this;
-        }
-
-        public Builder flags(CommandFlag... values) {
-            Collections.addAll(flags, values);
-            return this;
-        }
-
-        /** One key. */
-        public Builder key(int index) {
-            return keys(index, index, 1);
-        }
-
-        public Builder keys(int first, int last, int step) {
-            firstKey = first;
-            lastKey = last;
-            keyStep = step;
-            return this;
-        }
-
-        /**
-         * What is done to the keys, in the words of COMMAND INFO, such as {@code RW access update}: once for all keys, or
-         * once for each, the last time for all that follow.
-         */
-        public Builder access(String... uses) {
-            access.clear();
-            Collections.addAll(access, uses);
-            return this;
-        }
-
-        /**
-         * The keys, or those behind the ones that {@link #keys} tells, are as many as an argument says and follow it: to be
-         * called after {@link #keys}.
-         *
-         * @param number the argument
-         * @param use    what is done to them, see {@link #access}
-         */
-        public Builder countedKeys(int number, String use) {
-            numberOfKeysAt = number;
-            countedAccess = use;
-            return keyFinder(KeyFinder.counted(number, firstKey == 0 ? 0 : lastKey));
-        }
-
-        /**
-         * A key that follows a word among the options; a {@link #keyFinder} has to find it.
-         *
-         * @param from the first argument that may be the word
-         * @param use  what is done to it, see {@link #access}
-         */
-        public Builder keyBehind(String word, int from, String use) {
-            behindWords.add(new KeyUse(from, 0, 1, false, word, List.of(use.split(" "))));
-            return this;
-        }
-
-        /**
-         * Keys that are not told by their places: those that BY and GET of SORT lead to, or one behind a word that may stand anywhere.
-         *
-         * @param use what is done to them, see {@link #access}
-         */
-        public Builder unknownKeys(String use) {
-            behindWords.add(KeyUse.unknown(List.of(use.split(" "))));
-            return this;
-        }
-
-        /** It may look at keys that it does not name. */
-        public Builder usesOtherKeys(OtherKeys value) {
-            otherKeys = value;
-            return this;
-        }
-
-        /** For {@link KeyUse#VARIABLE}: what a given command does to its keys. */
-        public Builder narrowedAccess(UseNarrowing value) {
-            useNarrowing = value;
-            return this;
-        }
-
-        /** Arguments that are channels, which users' rules are asked about; the last may be counted from the end. */
-        public Builder channels(int first, int last) {
-            channelUse = new ChannelUse(first, last, false);
-            return this;
-        }
-
-        /** The same for patterns of channels. */
-        public Builder channelPatterns(int first, int last) {
-            channelUse = new ChannelUse(first, last, true);
-            return this;
-        }
-
-        /** Arguments that are shown to nobody. */
-        public Builder secrets(Secrets value) {
-            secrets = value;
-            return this;
-        }
-
-        /** Runs only where {@code enable-debug-command} allows it. */
-        public Builder forDebugging() {
-            forDebugging = true;
-            return this;
-        }
-
-        public Builder keyFinder(KeyFinder value) {
-            keyFinder = value;
-            flags.add(CommandFlag.MOVABLEKEYS);
-            return this;
-        }
-
-        /** ACL categories beyond those that follow from the flags, such as {@code @string}. */
-        public Builder categories(String... values) {
-            Collections.addAll(categories, values);
-            return this;
-        }
-
-        /** Command tips, such as {@code nondeterministic_output}. */
-        public Builder tips(String... values) {
-            Collections.addAll(tips, values);
-            return this;
-        }
-
-        public Builder group(String value) {
-            group = value;
-            return this;
-        }
-
-        /** The version of Redis that brought it. */
-        public Builder since(String value) {
-            since = value;
-            return this;
-        }
-
-        public Builder complexity(String value) {
-            complexity = value;
-            return this;
-        }
-
-        public Builder summary(String value) {
-            summary = value;
-            return this;
-        }
-
-        /** It looks at one key and a value of bounded length, and walks nothing: see {@code CommandTimes}. */
-        public Builder sharesClock() {
-            sharesClock = true;
-            return this;
-        }
-
-        /** It has several keys, and has changed none of them when it finds no room: it may be run again. */
-        public Builder allOrNothing() {
-            allOrNothing = true;
-            return this;
-        }
-
-        /** It is executed after MULTI too, not queued. */
-        public Builder runsAtOnce() {
-            runsAtOnce = true;
-            return this;
-        }
-
-        /** It asks flash, if there is one, for more than the keys that it names. */
-        public Builder waitsForFlash() {
-            waitsForFlash = true;
-            return this;
-        }
-
-        /** A client that listens, in RESP2, may send it. */
-        public Builder allowedWhileListening() {
-            allowedWhileListening = true;
-            return this;
-        }
-
-        /** Its replies are pushes: CLIENT REPLY does not leave them out. */
-        public Builder pushes() {
-            pushes = true;
-            return this;
-        }
-
-        /** It leaves messages for others. */
-        public Builder publishes() {
-            publishes = true;
-            return this;
-        }
-
-        public Builder handler(Handler value) {
-            handler = value;
-            return this;
-        }
-
-        public Builder subcommand(Builder child) {
-            subcommands.add(child);
-            return this;
-        }
-
-        CommandSpec build() {
-            return new CommandSpec(this, null);
-        }
     }
 }

@@ -163,7 +163,7 @@ public final class CommandTable {
         private Builder() {}
 
         /** Adds a command, built from its description. */
-        public Builder add(CommandSpec.Builder description) {
+        public Builder add(CommandBuilder description) {
             CommandSpec spec = description.build();
             if (byName.put(spec.name(), spec) != null) {
                 throw new IllegalStateException("Two commands are called " + spec.name());

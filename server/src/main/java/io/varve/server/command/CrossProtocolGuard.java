@@ -22,7 +22,12 @@ public final class CrossProtocolGuard {
     private final AtomicLong nextWarningMillis = new AtomicLong(Long.MIN_VALUE);
 
     /** Whether a command's name is {@code post} or {@code host:} in any case; a NUL ends the name, as in C. */
-    public static boolean recognizes(long address, int length) {
+    public static boolean recognizes(Batch batch, int command) {
+        int name = batch.firstArgument(command);
+        return recognizes(batch.address(name), batch.length(name));
+    }
+
+    private static boolean recognizes(long address, int length) {
         return is("post", address, length) || is("host:", address, length);
     }
 

@@ -7,7 +7,7 @@ public final class HelpText {
     private HelpText() {}
 
     /** A HELP subcommand, to which its categories and handler are to be added. */
-    public static CommandSpec.Builder describe(String group, String since) {
+    public static CommandBuilder describe(String group, String since) {
         return CommandSpec.named("help").arity(2).group(group).since(since)
                 .flags(CommandFlag.LOADING, CommandFlag.STALE).summary("Shows what the subcommands do.");
     }

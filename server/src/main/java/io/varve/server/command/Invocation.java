@@ -1,7 +1,5 @@
 package io.varve.server.command;
 
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
@@ -10,14 +8,10 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.memory.item.ValueRun;
-import io.varve.memory.offheap.Memory;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.events.KeyEvents;
-import io.varve.server.resp.DoubleReader;
-import io.varve.server.resp.Numbers;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One command while it runs: its arguments, its keys, its client, where to reply, and the cache. Confined to its event
  * loop; reused from command to command.
  */
-public final class Invocation implements Arguments {
+public final class Invocation extends CallArguments {
     private final Cache cache;
     private final CacheSession session;
     private final ServerContext server;
@@ -36,7 +30,6 @@ public final class Invocation implements Arguments {
     private final Item otherItem = new Item();
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
-    private @Nullable CommandSpec spec;
     private @Nullable Suspension suspension;
     private final @Nullable Transactions transactions;
     private long errorsToldOf;
@@ -44,18 +37,6 @@ public final class Invocation implements Arguments {
     private boolean changesNothing;
     private @Nullable Object[] workspaces = new Object[8];
     private final ShardSet allShards;
-    private Batch batch;
-    private int command;
-    private int firstArgument;
-    private int argumentCount;
-    private int firstKey;
-    private int keyCount;
-    private long longValue;
-    private double doubleValue;
-    private int formattedLength;
-    private ByteBuffer scratchBuffer = ByteBuffer.allocateDirect(0);
-    private long scratch;
-    private int scratchBytes;
 
     /**
      * @param below        the tier below memory; null if there is none
@@ -73,21 +54,14 @@ public final class Invocation implements Arguments {
         for (int i = 0; i < cache.shardCount(); i++) {
             allShards.add(i);
         }
-        batch = new Batch();
     }
 
     /** Points at one command of the batch. */
     public void begin(Client client, ReplyWriter reply, CommandSpec spec, Batch batch, int command) {
-        this.batch = batch;
+        pointAt(spec, batch, command);
         this.client = client;
         this.reply = reply;
-        this.spec = spec;
-        this.command = command;
         mayHaveChanged = false;
-        firstArgument = batch.firstArgument(command);
-        argumentCount = batch.argumentCount(command);
-        firstKey = batch.firstKey(command);
-        keyCount = batch.keyCount(command);
     }
 
     // --- around the command
@@ -116,10 +90,6 @@ public final class Invocation implements Arguments {
 
     public ReplyWriter reply() {
         return java.util.Objects.requireNonNull(reply);
-    }
-
-    public CommandSpec spec() {
-        return java.util.Objects.requireNonNull(spec);
     }
 
     /** The client's logical database. */
@@ -282,7 +252,7 @@ public final class Invocation implements Arguments {
      * missing until the command says {@link #requireAllFetched}.
      */
     public boolean isToBeFetched(Key key) {
-        return below != null && below.noteIfMissing(batch, key);
+        return below != null && below.noteIfMissing(batch(), key);
     }
 
     /**
@@ -315,50 +285,6 @@ public final class Invocation implements Arguments {
         return told;
     }
 
-    // --- arguments
-
-    @Override
-    public int argumentCount() {
-        return argumentCount;
-    }
-
-    @Override
-    public long argumentAddress(int index) {
-        return batch.address(firstArgument + index);
-    }
-
-    @Override
-    public int argumentLength(int index) {
-        return batch.length(firstArgument + index);
-    }
-
-    /** The key that stands at this argument, its shard locked. */
-    public Key key(int argumentIndex) {
-        CommandSpec command = spec();
-        if (command.keyFinder() == null && argumentIndex >= command.firstKey()) {
-            int place = (argumentIndex - command.firstKey()) / command.keyStep();
-            if (place < keyCount && batch.keyArgument(firstKey + place) == argumentIndex) {
-                return batch.key(firstKey + place);
-            }
-        }
-        for (int i = firstKey; i < firstKey + keyCount; i++) {
-            if (batch.keyArgument(i) == argumentIndex) {
-                return batch.key(i);
-            }
-        }
-        throw new IllegalArgumentException("Argument " + argumentIndex + " of " + spec + " is no key");
-    }
-
-    /** How many keys the command names. */
-    public int keyCount() {
-        return keyCount;
-    }
-
-    /** The key number {@code index} of those the command names, its shard locked. */
-    public Key keyAt(int index) {
-        return batch.key(firstKey + index);
-    }
-
     /**
      * The key at this argument in another database, for COPY and MOVE, which ask for it before they change or count anything:
      * it is in the same shard, which is locked. Valid until the next call.
@@ -367,7 +293,7 @@ public final class Invocation implements Arguments {
      */
     public Key keyInDatabase(int argumentIndex, int database) {
         session.bind(spareKey, database, argumentAddress(argumentIndex), argumentLength(argumentIndex));
-        if (below != null && below.isMissing(batch, spareKey)) {
+        if (below != null && below.isMissing(batch(), spareKey)) {
             throw new KeyBelowException();
         }
         return spareKey;
@@ -401,60 +327,9 @@ public final class Invocation implements Arguments {
         workspaces[place] = made;
     }
 
-    /**
-     * Takes over the run in which a large argument arrived; null if it lies in the read buffer, or if there is less room in
-     * front of it. The taker releases it.
-     *
-     * @param headRoom bytes that are needed in front of it, for header and key
-     */
-    public @Nullable ValueRun takeRun(int argumentIndex, int headRoom) {
-        return batch.takeRun(firstArgument + argumentIndex, headRoom);
-    }
+    // --- numbers, or the error
 
-    /**
-     * The run in which a large argument arrived, which stays the command's: who keeps it for longer retains it. Null if it lies in the
-     * read buffer.
-     */
-    public @Nullable ValueRun shareRun(int argumentIndex) {
-        return batch.shareRun(firstArgument + argumentIndex);
-    }
-
-    /** Bytes of the longest argument from a number on. */
-    public int longestArgument(int from) {
-        int longest = 0;
-        for (int i = from; i < argumentCount; i++) {
-            longest = Math.max(longest, argumentLength(i));
-        }
-        return longest;
-    }
-
-    /** Whether a large argument arrived in a run, for {@link #takeRun}. */
-    public boolean hasRun(int argumentIndex) {
-        return batch.hasRun(firstArgument + argumentIndex);
-    }
-
-    // --- numbers
-
-    /** Whether the bytes are an integer; {@link #longValue} then has it. */
-    public boolean parseLong(long address, int length) {
-        long small = Numbers.smallNatural(address, length);
-        if (small >= 0) {
-            longValue = small;
-            return true;
-        }
-        if (!Numbers.isLong(address, length)) {
-            return false;
-        }
-        longValue = Numbers.toLong(address, length);
-        return true;
-    }
-
-    /** Whether the argument is an integer; {@link #longValue} then has it. */
-    public boolean isLong(int argumentIndex) {
-        return parseLong(argumentAddress(argumentIndex), argumentLength(argumentIndex));
-    }
-
-    /** {@link #isLong}, which replies the error if it is none: the handler just returns. */
+    /** {@link #isLong(int)}, which replies the error if it is none: the handler just returns. */
     public boolean requireLong(int argumentIndex) {
         return requireLong(argumentIndex, Errors.NOT_AN_INTEGER);
     }
@@ -465,18 +340,6 @@ public final class Invocation implements Arguments {
         }
         reply().error(error);
         return false;
-    }
-
-    /** What the last successful {@code isLong}, {@code parseLong} or {@code requireLong} read. */
-    public long longValue() {
-        return longValue;
-    }
-
-    /** Whether the bytes are a float; {@link #doubleValue} then has it. */
-    public boolean parseDouble(long address, int length) {
-        double value = DoubleReader.parse(address, length);
-        doubleValue = value;
-        return !Double.isNaN(value);
     }
 
     /** Like {@link #requireLong} for a float. */
@@ -492,42 +355,6 @@ public final class Invocation implements Arguments {
         return false;
     }
 
-    public double doubleValue() {
-        return doubleValue;
-    }
-
-    /** The decimal form of a number, written into scratch memory. @return its address; {@link #formattedLength} bytes */
-    public long formatLong(long value) {
-        long address = scratch(Numbers.MAX_LONG_CHARS);
-        formattedLength = Numbers.putLong(address, value);
-        return address;
-    }
-
-    /** See {@link #formatLong}. */
-    public int formattedLength() {
-        return formattedLength;
-    }
-
-    // --- scratch memory
-
-    /** At least so many bytes of native memory, valid until the next call or the end of the command. */
-    public long scratch(int bytes) {
-        if (bytes > scratchBytes) {
-            // The old memory goes with the collector: scratch grows a few times in the life of an event loop.
-            scratchBytes = Math.max(4096, Math.min(Integer.MAX_VALUE - 8, bytes + bytes / 2));
-            scratchBuffer = ByteBuffer.allocateDirect(scratchBytes);
-            scratch = MemorySegment.ofBuffer(scratchBuffer).address();
-        }
-        return scratch;
-    }
-
-    /** Copies into scratch memory. */
-    public long scratch(byte[] bytes) {
-        long address = scratch(Math.max(1, bytes.length));
-        Memory.copy(bytes, 0, address, bytes.length);
-        return address;
-    }
-
     // --- frequent replies
 
     public void syntaxError() {
@@ -541,12 +368,5 @@ public final class Invocation implements Arguments {
     /** The error for a command whose options make its argument count wrong. */
     public void wrongArgumentCount() {
         reply().error("ERR wrong number of arguments for '" + spec().fullName() + "' command");
-    }
-
-    @Override
-    public String toString() {
-        String[] texts = new String[argumentCount];
-        Arrays.setAll(texts, this::argumentString);
-        return command + ": " + String.join(" ", texts);
     }
 }

@@ -20,6 +20,7 @@ import io.varve.server.acl.Selector;
 import io.varve.server.acl.User;
 import io.varve.server.command.Arguments;
 import io.varve.server.command.Client;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.EmbeddedArguments;
@@ -77,12 +78,12 @@ public final class AclCommands {
                 .subcommand(HelpText.describe("server", "6.0.0").handler(AclCommands::help)));
     }
 
-    private static CommandSpec.Builder plain(String name, int arity, String summary) {
+    private static CommandBuilder plain(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since("6.0.0").summary(summary)
                 .complexity("O(N) in what is told or changed").flags(NOSCRIPT, LOADING, STALE);
     }
 
-    private static CommandSpec.Builder admin(String name, int arity, String summary) {
+    private static CommandBuilder admin(String name, int arity, String summary) {
         return plain(name, arity, summary).flags(ADMIN);
     }
 

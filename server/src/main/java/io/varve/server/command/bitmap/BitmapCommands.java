@@ -6,6 +6,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -48,7 +49,7 @@ public final class BitmapCommands {
         BitOperationCommand.addTo(table);
     }
 
-    static CommandSpec.Builder bitmap(String name, int arity, String since, String summary) {
+    static CommandBuilder bitmap(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).categories("@bitmap").group("bitmap").since(since)
                 .summary(summary);
     }

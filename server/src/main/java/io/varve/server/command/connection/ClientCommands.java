@@ -9,6 +9,7 @@ import io.varve.server.acl.Account;
 import io.varve.server.command.Blocking;
 import io.varve.server.command.Client;
 import io.varve.server.command.ClientLine;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
@@ -31,7 +32,7 @@ public final class ClientCommands {
 
     /** Adds the family. */
     public void register(CommandTable.Builder table) {
-        CommandSpec.Builder client = CommandSpec.named("client").arity(-2).group("connection").since("2.4.0")
+        CommandBuilder client = CommandSpec.named("client").arity(-2).group("connection").since("2.4.0")
                 .complexity("Depends on subcommand.").summary("Tells of connections, and changes them.")
                 .subcommand(plain("id", 2, "5.0.0", "The number of this connection.")
                         .handler(call -> call.reply().integer(call.client().id())))
@@ -62,12 +63,12 @@ public final class ClientCommands {
         table.add(client);
     }
 
-    static CommandSpec.Builder plain(String name, int arity, String since, String summary) {
+    static CommandBuilder plain(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).group("connection").since(since).summary(summary)
                 .flags(NOSCRIPT, LOADING, STALE).categories("@connection");
     }
 
-    private static CommandSpec.Builder admin(String name, int arity, String since, String summary) {
+    private static CommandBuilder admin(String name, int arity, String since, String summary) {
         return plain(name, arity, since, summary).flags(ADMIN)
                 .complexity("O(N) where N is the number of client connections");
     }

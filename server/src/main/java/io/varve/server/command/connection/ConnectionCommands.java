@@ -6,6 +6,7 @@ import io.varve.server.acl.AccessControl;
 import io.varve.server.acl.Account;
 import io.varve.server.command.Arguments;
 import io.varve.server.command.Client;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.DatabaseNumber;
@@ -60,7 +61,7 @@ public final class ConnectionCommands {
                 .handler(this::reset));
     }
 
-    private static CommandSpec.Builder describe(String name) {
+    private static CommandBuilder describe(String name) {
         return CommandSpec.named(name).group(GROUP).categories(CATEGORY);
     }
 

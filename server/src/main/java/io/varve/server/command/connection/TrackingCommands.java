@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.server.command.Client;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.Errors;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.ServerContext;
@@ -32,7 +32,7 @@ final class TrackingCommands {
         tracking = server.tracking();
     }
 
-    void addTo(CommandSpec.Builder client) {
+    void addTo(CommandBuilder client) {
         client.subcommand(
                 ClientCommands.plain("tracking", -3, "6.0.0", "Tells this connection of keys that it may have cached.")
                         .complexity("O(1). Some options may introduce additional complexity.").handler(this::tracking))

@@ -1,7 +1,5 @@
 package io.varve.server.command.dispatch;
 
-import java.util.function.Consumer;
-
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
@@ -41,18 +39,12 @@ import org.slf4j.LoggerFactory;
 public final class Dispatcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-    private static final String NO_AUTH = "NOAUTH Authentication required.";
-    private static final String NOT_WHILE_LISTENING = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET "
-            + "are allowed in this context";
-    private static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
     /** How often a command is run that found no room, counting the first time. */
     static final int MAX_ATTEMPTS = 3;
-    /** How long a client waits, at most, before it may publish. */
-    private static final long MOST_WAIT_MILLIS = 1000;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
     /** As often as doubling takes to the largest reply, and a few times because others were faster. */
-    private static final int MAX_REPLY_TRIES = 24;
+    static final int MAX_REPLY_TRIES = 24;
 
     private final ServerContext server;
     private final Cache cache;
@@ -66,6 +58,8 @@ public final class Dispatcher implements AutoCloseable {
     private final CommandTimes times;
     private final MonitorFeed monitors;
     private final CommandRoom room;
+    private final LaterReplies later;
+    private final PublishWait publishWait;
     private final BatchPreparation preparation;
     /** Whether the run began with ample room for all that its commands may write. */
     private boolean roomy;
@@ -95,6 +89,8 @@ public final class Dispatcher implements AutoCloseable {
         times = new CommandTimes(server, counters);
         monitors = new MonitorFeed(server);
         room = new CommandRoom(cache, session, times);
+        later = new LaterReplies(server, session, room);
+        publishWait = new PublishWait(server, session);
         transactions = new TransactionRunner(server, session, below, counters, times, monitors, room);
         call = new Invocation(cache, session, server, below, transactions);
         preparation = new BatchPreparation(server, table, session);
@@ -158,7 +154,7 @@ public final class Dispatcher implements AutoCloseable {
                 tracker = client.tracker();
                 if (hasMail(client)) {
                     times.settle(batch, i, client, session.now());
-                    writeMessages(client, reply);
+                    later.writeMessages(client, reply);
                     times.skip();
                 }
             }
@@ -220,36 +216,7 @@ public final class Dispatcher implements AutoCloseable {
 
     /** Writes the reply of a command that was suspended and has its answer now. */
     public void answer(Suspension answered, Client client, ReplyWriter reply) {
-        if (!answered.replies()) {
-            return;
-        }
-        session.now(server.ticker().wallMillis());
-        long mark = reply.mark();
-        long errors = reply.errors();
-        write(java.util.Objects.requireNonNull(answered.answer()), reply, mark);
-        if (reply.errors() != errors) {
-            server.errors().add(reply.lastError());
-        }
-        if (client.replyMode() != Client.ReplyMode.ON) {
-            leaveOut(client, reply, mark);
-        }
-    }
-
-    /** It looks at most at what is there, so it may be written again. */
-    private void write(Consumer<ReplyWriter> answer, ReplyWriter reply, long mark) {
-        for (int tries = 1;; tries++) {
-            try {
-                answer.accept(reply);
-                return;
-            } catch (NoBufferException none) {
-                long needed = reply.copiedBytes() + none.bytes();
-                reply.rollback(mark);
-                if (tries == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
-                    reply.error(Errors.OUT_OF_MEMORY);
-                    return;
-                }
-            }
-        }
+        later.answer(answered, client, reply);
     }
 
     /**
@@ -274,11 +241,11 @@ public final class Dispatcher implements AutoCloseable {
         failed = false;
         if (ordinary && spec != null && spec.isPlain() && spec.acceptsCount(batch.argumentCount(command))) {
             if (isWithoutRoom(batch, command, spec, client)) {
-                refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+                Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
             } else {
                 runNow(batch, command, spec, client, reply, mark);
             }
-        } else if (spec == null && isHttp(batch, command)) {
+        } else if (spec == null && CrossProtocolGuard.recognizes(batch, command)) {
             // As in Redis nothing is replied, not even to the commands in front of it.
             reply.rollback(0);
             server.crossProtocolGuard().warn(client, session.now());
@@ -296,7 +263,7 @@ public final class Dispatcher implements AutoCloseable {
         }
         if (client.replyMode() != Client.ReplyMode.ON) {
             // A client that wants no replies still wants the messages, and to be told that it will get them.
-            leaveOut(client, reply, ran && spec != null && spec.pushes() ? reply.mark() : mark);
+            LaterReplies.leaveOut(client, reply, ran && spec != null && spec.pushes() ? reply.mark() : mark);
         }
     }
 
@@ -318,25 +285,26 @@ public final class Dispatcher implements AutoCloseable {
             Blocking.replyEnd(reply, end);
         } else if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))
-                || spec.isForDebugging() && !mayDebug(client)) {
-            refuse(client, spec, reply, Refusal.of(batch, command, spec, mayDebug(client)));
+                || spec.isForDebugging() && !Refusal.mayDebug(server, client)) {
+            Refusal.reply(client, spec, reply, Refusal.of(batch, command, spec, Refusal.mayDebug(server, client)));
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
-            refuse(client, spec, reply, NO_AUTH);
+            Refusal.reply(client, spec, reply, Refusal.NO_AUTH);
         } else if (transaction != null && cannotBeQueued(spec)) {
-            refuse(client, spec, reply, NOT_IN_TRANSACTION);
+            Refusal.reply(client, spec, reply, Refusal.NOT_IN_TRANSACTION);
         } else if (!client.user().isUnrestricted()
                 && (refusal = server.accessGuard().refusal(client, batch, command, spec)) != null) {
-            refuse(client, spec, reply, refusal);
+            Refusal.reply(client, spec, reply, refusal);
         } else if (isWithoutRoom(batch, command, spec, client)) {
-            refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
         } else if (!spec.isAllowedWhileListening() && client.isListeningOnly()) {
-            refuse(client, spec, reply, "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING);
+            Refusal.reply(client, spec, reply, Refusal.notWhileListening(spec));
         } else if (monitored && MonitorFeed.isKeptFrom(client, spec)) {
-            refuse(client, spec, reply, MonitorFeed.NOT_FOR_MONITORS);
+            Refusal.reply(client, spec, reply, MonitorFeed.NOT_FOR_MONITORS);
         } else if (transaction != null && !spec.runsAtOnce()) {
             queue(batch, command, spec, client, transaction, reply);
-        } else if (waiter == null && publishes(spec, client) && isToWait(client)) {
-            waitToPublish(client);
+        } else if (waiter == null && PublishWait.publishes(spec, client, tellsEvents) && publishWait.isNeeded(client)) {
+            suspension = publishWait.begin(client);
+            again = true;
         } else {
             // Who has waited for a key: its command was told of when it began to.
             String toTell = monitored && waiter == null ? monitors.describe(batch, command, spec) : null;
@@ -373,61 +341,6 @@ public final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** What was published before a command runs is read before its reply. */
-    private void writeMessages(Client client, ReplyWriter reply) {
-        try {
-            client.subscriptions().writeAll(reply);
-        } catch (NoBufferException none) {
-            room.makeForMessage(none);
-            client.subscriptions().writeAll(reply);
-        }
-    }
-
-    /** The transaction that the command runs; null if it is not EXEC. */
-    private static @Nullable Transaction executed(CommandSpec spec, Client client) {
-        return spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
-    }
-
-    private boolean publishes(CommandSpec spec, Client client) {
-        Transaction executed = executed(spec, client);
-        return spec.publishes() || tellsEvents && spec.isWrite()
-                || executed != null && (executed.publishes() || tellsEvents && executed.writes());
-    }
-
-    /** Whether those who listen are so far behind that a client waits with what it publishes: for a while. */
-    private boolean isToWait(Client client) {
-        long since = client.waitsToPublishSinceMillis();
-        if (server.channels().areBehind() && (since == 0 || session.now() - since < MOST_WAIT_MILLIS)) {
-            return true;
-        }
-        client.waitsToPublishSinceMillis(0);
-        return false;
-    }
-
-    private void waitToPublish(Client client) {
-        if (client.waitsToPublishSinceMillis() == 0) {
-            client.waitsToPublishSinceMillis(session.now());
-        }
-        Suspension waiting = Suspension.silent(MOST_WAIT_MILLIS);
-        suspension = waiting;
-        again = true;
-        server.channels().whenDelivered(() -> waiting.answer(_ -> {}));
-    }
-
-    /** Replies an error to a command that is not run. A transaction that it should have been a part of will not be run either. */
-    private static void refuse(Client client, @Nullable CommandSpec spec, ReplyWriter reply, String error) {
-        Transaction transaction = client.transaction();
-        if (transaction != null) {
-            transaction.fail();
-        }
-        if (spec != null && spec.fullName().equals("exec")) {
-            client.endTransaction();
-            reply.error(TransactionRunner.abortedBecause(error));
-        } else {
-            reply.error(error);
-        }
-    }
-
     private boolean cannotBeQueued(CommandSpec spec) {
         return spec.has(CommandFlag.NO_MULTI) || below != null && spec.waitsForFlash();
     }
@@ -441,7 +354,7 @@ public final class Dispatcher implements AutoCloseable {
             client.queued(transaction.size(), transaction.heldBytes());
             reply.simple("QUEUED");
         } else {
-            refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
         }
     }
 
@@ -453,12 +366,12 @@ public final class Dispatcher implements AutoCloseable {
     private boolean runWithBelow(Below tier, Batch batch, int command, CommandSpec spec, Client client,
             ReplyWriter reply, long mark) {
         // The keys of EXEC are those that are queued.
-        Transaction executed = executed(spec, client);
+        Transaction executed = TransactionRunner.executed(spec, client);
         Batch named = executed == null ? batch : executed.batch();
         int first = executed == null ? batch.firstKey(command) : 0;
         int count = executed == null ? batch.keyCount(command) : named.keyTotal();
         if (!tier.settle(named, first, count)) {
-            refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
         } else {
             try {
                 runLocked(batch, command, spec, client, reply, mark);
@@ -472,34 +385,14 @@ public final class Dispatcher implements AutoCloseable {
                     return false;
                 }
                 // They fall as fast as they come: memory has no room for all of them at a time.
-                refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+                Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
             }
         }
         return true;
     }
 
-    private boolean mayDebug(Client client) {
-        return switch (server.config().text("enable-debug-command")) {
-            case "yes" -> true;
-            case "local" -> client.isLocal();
-            default -> false;
-        };
-    }
-
-    private static boolean isHttp(Batch batch, int command) {
-        int name = batch.firstArgument(command);
-        return CrossProtocolGuard.recognizes(batch.address(name), batch.length(name));
-    }
-
     private void runLocked(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
-        int keys = batch.keyCount(command);
-        int first = batch.firstKey(command);
-        if (keys > 0 && batch.key(first).database() != client.database()) {
-            for (int i = first; i < first + keys; i++) {
-                Key key = batch.key(i);
-                session.bind(key, client.database(), key.address(), key.length());
-            }
-        }
+        BatchPreparation.rebind(session, batch, command, client.database());
         int attempt = 1;
         int tries = 1;
         while (true) {
@@ -511,7 +404,7 @@ public final class Dispatcher implements AutoCloseable {
                 reply.rollback(mark);
                 if (attempt++ == MAX_ATTEMPTS || !room.mayRunAgain(batch, command, spec)
                         || !room.admit(batch, command, client, full.bytes())) {
-                    refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+                    Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;
                 }
             } catch (NoBufferException none) {
@@ -523,7 +416,7 @@ public final class Dispatcher implements AutoCloseable {
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
                 if (tries++ == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
-                    refuse(client, spec, reply, Errors.OUT_OF_MEMORY);
+                    Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;
                 }
             } catch (Arguments.TextTooLongException tooLong) {
@@ -535,7 +428,7 @@ public final class Dispatcher implements AutoCloseable {
             } catch (RuntimeException bug) {
                 LOG.error("The command {} failed", spec.fullName(), bug);
                 reply.rollback(mark);
-                refuse(client, spec, reply, "ERR internal error");
+                Refusal.reply(client, spec, reply, "ERR internal error");
                 return;
             }
         }
@@ -603,22 +496,6 @@ public final class Dispatcher implements AutoCloseable {
             runInMemory(batch, first, keys, handler);
         } finally {
             session.unlock(locked);
-        }
-    }
-
-    private static void leaveOut(Client client, ReplyWriter reply, long mark) {
-        switch (client.replyMode()) {
-            case OFF -> reply.rollback(mark);
-            case SKIP_NEXT -> {
-                reply.rollback(mark);
-                client.replyMode(Client.ReplyMode.SKIP);
-            }
-            case SKIP -> {
-                reply.rollback(mark);
-                client.replyMode(Client.ReplyMode.ON);
-            }
-            case ON -> {
-            }
         }
     }
 }

@@ -4,11 +4,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 import io.varve.server.command.Batch;
+import io.varve.server.command.Client;
 import io.varve.server.command.CommandSpec;
+import io.varve.server.command.ServerContext;
+import io.varve.server.command.Transaction;
+import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
-/** The error for a command that cannot be run at all. Immutable: static methods only. */
+/** The errors for commands that are not run. Immutable: static methods only. */
 final class Refusal {
+    static final String NO_AUTH = "NOAUTH Authentication required.";
+    static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
+    private static final String NOT_WHILE_LISTENING = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET "
+            + "are allowed in this context";
     private static final String DEBUG_REFUSED = "ERR DEBUG command not allowed. If the enable-debug-command option is"
             + " set to \"local\", you can run it from a local connection, otherwise you need to set this option in the"
             + " configuration file, and then restart the server.";
@@ -42,5 +50,33 @@ final class Refusal {
         int length = batch.length(batch.firstArgument(command) + argument);
         byte[] bytes = batch.argumentBytes(command, argument, Math.min(length, maxBytes));
         return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** Why a client that listens, in RESP2, may not send it. */
+    static String notWhileListening(CommandSpec spec) {
+        return "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING;
+    }
+
+    /** Whether {@code enable-debug-command} allows the client DEBUG. */
+    static boolean mayDebug(ServerContext server, Client client) {
+        return switch (server.config().text("enable-debug-command")) {
+            case "yes" -> true;
+            case "local" -> client.isLocal();
+            default -> false;
+        };
+    }
+
+    /** Replies an error to a command that is not run. A transaction that it should have been a part of will not be run either. */
+    static void reply(Client client, @Nullable CommandSpec spec, ReplyWriter reply, String error) {
+        Transaction transaction = client.transaction();
+        if (transaction != null) {
+            transaction.fail();
+        }
+        if (spec != null && spec.fullName().equals("exec")) {
+            client.endTransaction();
+            reply.error(TransactionRunner.abortedBecause(error));
+        } else {
+            reply.error(error);
+        }
     }
 }

@@ -4,11 +4,11 @@ import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.CacheFullException;
-import io.varve.memory.item.Key;
 import io.varve.memory.item.Ticker;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.Arguments;
 import io.varve.server.command.Batch;
+import io.varve.server.command.BatchPreparation;
 import io.varve.server.command.Below;
 import io.varve.server.command.Client;
 import io.varve.server.command.CommandSpec;
@@ -67,6 +67,11 @@ final class TransactionRunner implements Transactions {
         inner = new Invocation(cache, session, server, below, null);
         shards = new ShardSet(cache.shardCount());
         memory = new TransactionMemory(cache, server.argumentMemory());
+    }
+
+    /** The transaction that the command runs; null if it is not EXEC. */
+    static @Nullable Transaction executed(CommandSpec spec, Client client) {
+        return spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
     }
 
     /** The error for an EXEC that cannot be run: the transaction is over. */
@@ -217,7 +222,8 @@ final class TransactionRunner implements Transactions {
         Batch batch = queued.batch();
         ReplyWriter reply = exec.reply();
         long errors = reply.errors();
-        rebind(exec.client(), batch, command);
+        // A SELECT that failed left the commands behind it in another database than was thought when they were queued.
+        BatchPreparation.rebind(session, batch, command, exec.client().database());
         String refusal = exec.client().user().isUnrestricted()
                 ? null
                 : server.accessGuard().refusalInTransaction(exec.client(), batch, command, spec);
@@ -282,17 +288,5 @@ final class TransactionRunner implements Transactions {
             reply.error("ERR internal error");
         }
         return null;
-    }
-
-    /** A SELECT that failed left the commands behind it in another database than was thought when they were queued. */
-    private void rebind(Client client, Batch batch, int command) {
-        int first = batch.firstKey(command);
-        int keys = batch.keyCount(command);
-        if (keys > 0 && batch.key(first).database() != client.database()) {
-            for (int i = first; i < first + keys; i++) {
-                Key key = batch.key(i);
-                session.bind(key, client.database(), key.address(), key.length());
-            }
-        }
     }
 }

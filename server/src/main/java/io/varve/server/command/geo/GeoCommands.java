@@ -3,6 +3,7 @@ package io.varve.server.command.geo;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -47,7 +48,7 @@ public final class GeoCommands {
         GeoSearchCommands.addTo(table);
     }
 
-    static CommandSpec.Builder geo(String name, int arity, String since, String summary) {
+    static CommandBuilder geo(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).key(1).categories("@geo").group("geo").since(since)
                 .summary(summary);
     }

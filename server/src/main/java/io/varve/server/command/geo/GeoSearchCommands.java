@@ -1,6 +1,6 @@
 package io.varve.server.command.geo;
 
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.sortedset.SortedSetValue;
@@ -43,7 +43,7 @@ final class GeoSearchCommands {
                 .handler(call -> run(call, GeoRequest.Form.RADIUS_BY_MEMBER_READ_ONLY)));
     }
 
-    private static CommandSpec.Builder storing(String name, int arity, String since, String summary, int firstOption) {
+    private static CommandBuilder storing(String name, int arity, String since, String summary, int firstOption) {
         return geo(name, arity, since, summary).access("RO access")
                 .keyBehind("STORE", firstOption, "OW update").keyBehind("STOREDIST", firstOption, "OW update")
                 .keyFinder((arguments, keys) -> {

@@ -2,6 +2,7 @@ package io.varve.server.command.hash;
 
 import java.nio.charset.StandardCharsets;
 
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
@@ -53,7 +54,7 @@ public final class HashCommands {
         HashWalkCommands.addTo(table);
     }
 
-    static CommandSpec.Builder hash(String name, int arity, String since, String summary) {
+    static CommandBuilder hash(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).key(1).categories("@hash").group("hash").since(since)
                 .summary(summary);
     }

@@ -7,6 +7,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -49,7 +50,7 @@ public final class HyperLogLogCommands {
                 .handler(HyperLogLogSelfTest::run));
     }
 
-    static CommandSpec.Builder hyperLogLog(String name, int arity, String since, String summary) {
+    static CommandBuilder hyperLogLog(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).categories("@hyperloglog").group("hyperloglog").since(since)
                 .summary(summary);
     }

@@ -8,6 +8,7 @@ import java.util.function.Predicate;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Arguments;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandFlag;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
@@ -62,7 +63,7 @@ public final class CatalogueCommands {
                         .handler(CatalogueCommands::help)));
     }
 
-    private static CommandSpec.Builder describe(String name, int arity, String since, String summary) {
+    private static CommandBuilder describe(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since(since).summary(summary)
                 .flags(LOADING, STALE).categories("@connection");
     }

@@ -5,6 +5,7 @@ import java.util.List;
 import io.varve.memory.CacheStats;
 import io.varve.server.admin.MemoryFigures;
 import io.varve.server.admin.MemoryReport;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
@@ -56,7 +57,7 @@ public final class MemoryCommands {
                                 "    Return memory in bytes used by <key> and its value."))));
     }
 
-    private static CommandSpec.Builder report(String name, String summary) {
+    private static CommandBuilder report(String name, String summary) {
         return CommandSpec.named(name).arity(2).group("server").since("4.0.0").summary(summary);
     }
 

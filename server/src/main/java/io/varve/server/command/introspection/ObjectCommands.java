@@ -5,6 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
@@ -55,7 +56,7 @@ public final class ObjectCommands {
                                 "    Stop the event loop for <seconds>. Decimals allowed."))));
     }
 
-    private static CommandSpec.Builder debug(String name, int arity, String summary) {
+    private static CommandBuilder debug(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
                 .forDebugging().summary(summary);
     }
@@ -85,7 +86,7 @@ public final class ObjectCommands {
                                 "    <key>."))));
     }
 
-    private static CommandSpec.Builder inspect(String name, String since, String summary) {
+    private static CommandBuilder inspect(String name, String since, String summary) {
         return CommandSpec.named(name).arity(3).group("generic").since(since).flags(READONLY).key(2).access("RO")
                 .categories("@keyspace").tips("nondeterministic_output").summary(summary);
     }

@@ -7,6 +7,7 @@ import java.util.Locale;
 import io.varve.server.admin.LatencyMonitor;
 import io.varve.server.admin.LatencyReport;
 import io.varve.server.admin.SlowLog;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
@@ -94,12 +95,12 @@ public final class ObservationCommands {
         }
     }
 
-    private static CommandSpec.Builder slowlog(String name, int arity, String summary) {
+    private static CommandBuilder slowlog(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since("2.2.12").flags(ADMIN, LOADING, STALE)
                 .summary(summary);
     }
 
-    private static CommandSpec.Builder latency(String name, int arity, String summary) {
+    private static CommandBuilder latency(String name, int arity, String summary) {
         return CommandSpec.named(name).arity(arity).group("server").since("2.8.13")
                 .flags(ADMIN, NOSCRIPT, LOADING, STALE).summary(summary);
     }

@@ -2,7 +2,7 @@ package io.varve.server.command.key;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.ExpiryTimes;
@@ -51,11 +51,11 @@ final class ExpiryCommands {
                 .handler(ExpiryCommands::persist));
     }
 
-    private static CommandSpec.Builder expiry(String name, String since, String summary) {
+    private static CommandBuilder expiry(String name, String since, String summary) {
         return keys(name, -3, since, summary).key(1).access("RW update").sharesClock().flags(WRITE, FAST);
     }
 
-    private static CommandSpec.Builder time(String name, String since, String summary) {
+    private static CommandBuilder time(String name, String since, String summary) {
         return keys(name, 2, since, summary).key(1).access("RO access").sharesClock().flags(READONLY, FAST);
     }
 

@@ -5,6 +5,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.DatabaseNumber;
@@ -62,7 +63,7 @@ public final class KeyCommands {
     }
 
     /** Starts the description of a command on keys of any type. */
-    public static CommandSpec.Builder keys(String name, int arity, String since, String summary) {
+    public static CommandBuilder keys(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).categories("@keyspace").group("generic").since(since)
                 .summary(summary);
     }

@@ -1,6 +1,7 @@
 package io.varve.server.command.list;
 
 import io.varve.memory.item.Key;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -52,12 +53,12 @@ public final class ListCommands {
         ListTakeCommands.addTo(table);
     }
 
-    static CommandSpec.Builder list(String name, int arity, String since, String summary) {
+    static CommandBuilder list(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).key(1).categories("@list").group("list").since(since)
                 .summary(summary);
     }
 
-    private static CommandSpec.Builder push(String name, String since, String summary) {
+    private static CommandBuilder push(String name, String since, String summary) {
         return list(name, -3, since, summary).access("RW insert").flags(WRITE, DENYOOM, FAST)
                 .complexity(IN_THE_PUSHED);
     }

@@ -5,6 +5,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Blocking;
 import io.varve.server.command.Blocking.Taken;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -50,17 +51,17 @@ final class ListTakeCommands {
                 .handler(call -> popMany(call, 2)));
     }
 
-    private static CommandSpec.Builder move(String name, int arity, String since, String summary) {
+    private static CommandBuilder move(String name, int arity, String since, String summary) {
         return list(name, arity, since, summary).keys(1, 2, 1).access(TAKEN_AND_GIVEN, "RW insert")
                 .flags(WRITE, DENYOOM).allOrNothing();
     }
 
-    private static CommandSpec.Builder pops(String name, String summary) {
+    private static CommandBuilder pops(String name, String summary) {
         return waiting(list(name, -3, "2.0.0", summary).keys(1, -2, 1).access(TAKEN_AND_GIVEN).flags(WRITE))
                 .allOrNothing().complexity("O(N) in the keys");
     }
 
-    private static CommandSpec.Builder waiting(CommandSpec.Builder command) {
+    private static CommandBuilder waiting(CommandBuilder command) {
         return command.flags(NOSCRIPT, BLOCKING);
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Arguments;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
@@ -77,12 +78,12 @@ public final class PubSubCommands {
                 .subcommand(HelpText.describe(GROUP, "6.2.0").handler(PubSubCommands::help)));
     }
 
-    private static CommandSpec.Builder describe(String name, int arity, String since, String summary) {
+    private static CommandBuilder describe(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).group(GROUP).since(since).summary(summary)
                 .flags(PUBSUB, LOADING, STALE);
     }
 
-    private static CommandSpec.Builder subscribing(String name, int arity, String since, String summary) {
+    private static CommandBuilder subscribing(String name, int arity, String since, String summary) {
         return describe(name, arity, since, summary).flags(NOSCRIPT).complexity(NAMES).allowedWhileListening()
                 .pushes();
     }

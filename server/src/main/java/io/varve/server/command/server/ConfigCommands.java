@@ -11,6 +11,7 @@ import java.util.TreeMap;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Arguments;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
@@ -60,7 +61,7 @@ public final class ConfigCommands {
                         .summary("Shows what the subcommands do.").handler(ConfigCommands::help)));
     }
 
-    private static CommandSpec.Builder describe(String name) {
+    private static CommandBuilder describe(String name) {
         return CommandSpec.named(name).group("server").since("2.0.0").flags(ADMIN, NOSCRIPT, LOADING, STALE);
     }
 

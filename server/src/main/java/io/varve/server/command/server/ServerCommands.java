@@ -7,6 +7,7 @@ import java.util.Locale;
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.admin.InfoReport;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandFlag;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
@@ -112,7 +113,7 @@ public final class ServerCommands {
                         .handler(ServerCommands::functionFlush)));
     }
 
-    private static CommandSpec.Builder describe(String name) {
+    private static CommandBuilder describe(String name) {
         return CommandSpec.named(name).group("server");
     }
 

@@ -1,6 +1,7 @@
 package io.varve.server.command.set;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -41,7 +42,7 @@ public final class SetCommands {
         SetAlgebraCommands.addTo(table);
     }
 
-    static CommandSpec.Builder set(String name, int arity, String since, String summary) {
+    static CommandBuilder set(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).categories("@set").group("set").since(since).summary(summary);
     }
 

@@ -1,6 +1,7 @@
 package io.varve.server.command.sort;
 
 import io.varve.memory.item.CacheFullException;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -26,7 +27,7 @@ public final class SortCommands {
                 .keyFinder((_, keys) -> keys.add(1)).flags(READONLY).handler(call -> run(call, false)));
     }
 
-    private static CommandSpec.Builder sort(String name, String since, String summary) {
+    private static CommandBuilder sort(String name, String since, String summary) {
         return CommandSpec.named(name).arity(-2).key(1).access("RO access").unknownKeys("RO access")
                 .usesOtherKeys(SortRequest::usesOtherKeys).categories("@set", "@sortedset", "@list", "@dangerous")
                 .group("generic").since(since).complexity(COMPLEXITY).summary(summary);

@@ -1,6 +1,6 @@
 package io.varve.server.command.sortedset;
 
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.sortedset.SortedSetAlgebra.Aggregate;
@@ -44,11 +44,11 @@ final class SortedSetAlgebraCommands {
                         call -> run(call, Operation.DIFFERENCE, Use.STORE)));
     }
 
-    private static CommandSpec.Builder answer(String name, String since, String summary) {
+    private static CommandBuilder answer(String name, String since, String summary) {
         return unkeyed(name, -3, since, summary).countedKeys(1, "RO access").flags(READONLY).allOrNothing();
     }
 
-    private static CommandSpec.Builder store(String name, String since, String summary) {
+    private static CommandBuilder store(String name, String since, String summary) {
         return unkeyed(name, -4, since, summary).key(1).access("OW update").countedKeys(2, "RO access")
                 .flags(WRITE, DENYOOM).allOrNothing();
     }

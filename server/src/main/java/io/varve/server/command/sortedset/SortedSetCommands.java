@@ -1,5 +1,6 @@
 package io.varve.server.command.sortedset;
 
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -64,12 +65,12 @@ public final class SortedSetCommands {
                 .handler(call -> remrange(call, Kind.MEMBER)));
     }
 
-    static CommandSpec.Builder sortedSet(String name, int arity, String since, String summary) {
+    static CommandBuilder sortedSet(String name, int arity, String since, String summary) {
         return unkeyed(name, arity, since, summary).key(1);
     }
 
     /** One whose keys are told elsewhere. */
-    static CommandSpec.Builder unkeyed(String name, int arity, String since, String summary) {
+    static CommandBuilder unkeyed(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).categories("@sortedset").group("sorted-set").since(since)
                 .summary(summary);
     }

@@ -4,7 +4,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.Blocking;
 import io.varve.server.command.Blocking.Taken;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
@@ -47,7 +47,7 @@ final class SortedSetPopCommands {
                 .handler(call -> popMany(call, 2)));
     }
 
-    private static CommandSpec.Builder later(String name, String summary) {
+    private static CommandBuilder later(String name, String summary) {
         return unkeyed(name, -3, "5.0.0", summary).keys(1, -2, 1).access(TAKEN)
                 .flags(WRITE, NOSCRIPT, FAST, BLOCKING).allOrNothing().complexity("O(K) + O(log(N)) with K the keys");
     }

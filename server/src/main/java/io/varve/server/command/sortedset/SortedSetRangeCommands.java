@@ -1,6 +1,6 @@
 package io.varve.server.command.sortedset;
 
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.sortedset.SortedSetRange.Kind;
@@ -41,7 +41,7 @@ final class SortedSetRangeCommands {
                 .handler(SortedSetRangeCommands::store));
     }
 
-    private static CommandSpec.Builder range(String name, String since, String summary) {
+    private static CommandBuilder range(String name, String since, String summary) {
         return sortedSet(name, -4, since, summary).access("RO access").flags(READONLY).complexity(COMPLEXITY);
     }
 

@@ -9,6 +9,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.command.Arguments;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
@@ -90,7 +91,7 @@ public final class StringCommands {
         StringEditCommands.addTo(table);
     }
 
-    static CommandSpec.Builder string(String name, int arity, String since, String summary) {
+    static CommandBuilder string(String name, int arity, String since, String summary) {
         return CommandSpec.named(name).arity(arity).categories("@string").group("string").since(since)
                 .summary(summary);
     }

@@ -3,6 +3,7 @@ package io.varve.server.command.transaction;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.server.command.Client;
+import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
@@ -45,7 +46,7 @@ public final class TransactionCommands {
                 }));
     }
 
-    private static CommandSpec.Builder describe(String name) {
+    private static CommandBuilder describe(String name) {
         return CommandSpec.named(name).group("transactions").categories("@transaction");
     }
 
