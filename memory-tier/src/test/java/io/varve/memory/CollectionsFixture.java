@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -20,6 +21,7 @@ import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** Talks to a cache's large collections in strings. Confined to one thread. */
 final class CollectionsFixture implements AutoCloseable {
@@ -219,6 +221,26 @@ final class CollectionsFixture implements AutoCloseable {
 
     boolean areInOneShard(String one, String another) {
         return bind(one).shard() == bindOther(0, another).shard();
+    }
+
+    void assertSound() {
+        assertThat(cache.checkIntegrity()).isEmpty();
+    }
+
+    /** Maintains until nothing is left to do, and finds nothing. */
+    void assertNothingLives() {
+        plain.maintainFully();
+        assertSound();
+        assertThat(cache.stats().liveBytes()).isZero();
+        assertThat(cache.stats().datasetBytes()).isZero();
+    }
+
+    /** Of a hash that {@link #makeHash} has made, or one like it. */
+    void assertHash(String name, int fields, int valueBytes) {
+        Map<String, String> all = Objects.requireNonNull(hash(name));
+        assertThat(all).hasSize(fields);
+        String value = name.substring(0, 1).repeat(valueBytes);
+        all.forEach((field, text) -> assertThat(text).isEqualTo(value));
     }
 
     @Override

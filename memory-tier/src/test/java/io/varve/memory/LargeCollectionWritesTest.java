@@ -26,24 +26,6 @@ final class LargeCollectionWritesTest {
                 .withSegmentSizeBytes(16 << 10).withHeads(2).withHashSeed(SEED).withTicker(ticker)));
     }
 
-    private static void assertSound(CollectionsFixture fixture) {
-        assertThat(fixture.cache.checkIntegrity()).isEmpty();
-    }
-
-    private static void assertNothingLives(CollectionsFixture fixture) {
-        fixture.plain.maintainFully();
-        assertSound(fixture);
-        assertThat(fixture.cache.stats().liveBytes()).isZero();
-        assertThat(fixture.cache.stats().datasetBytes()).isZero();
-    }
-
-    private static void assertHash(CollectionsFixture fixture, String name, int fields, int valueBytes) {
-        Map<String, String> all = Objects.requireNonNull(fixture.hash(name));
-        assertThat(all).hasSize(fields);
-        String value = name.substring(0, 1).repeat(valueBytes);
-        all.forEach((field, text) -> assertThat(text).isEqualTo(value));
-    }
-
     @Test
     void aRefusalLeavesTheKeyAsItWas() {
         try (CollectionsFixture fixture = open(2 * MIB)) {
@@ -55,7 +37,7 @@ final class LargeCollectionWritesTest {
                 }
             })).isInstanceOf(CacheFullException.class);
             assertThat(fixture.plain.get(0, CacheFixture.bytes("key"))).isEqualTo(CacheFixture.bytes("value"));
-            assertSound(fixture);
+            fixture.assertSound();
             fixture.plain.maintainFully();
             assertThat(fixture.cache.admit(300_000)).isTrue();
             fixture.makeHash("hash", 2000, 100, Item.NEVER);
@@ -66,12 +48,12 @@ final class LargeCollectionWritesTest {
                     fields[0]++;
                 }
             })).isInstanceOf(CacheFullException.class);
-            assertSound(fixture);
-            assertHash(fixture, "hash", fields[0], 100);
+            fixture.assertSound();
+            fixture.assertHash("hash", fields[0], 100);
             assertThat(fields[0]).isGreaterThan(5000);
             fixture.plain.delete(0, CacheFixture.bytes("hash"));
             fixture.plain.delete(0, CacheFixture.bytes("key"));
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -98,7 +80,7 @@ final class LargeCollectionWritesTest {
                 }
             }));
             assertThat(full.bytes()).isGreaterThan(100_000);
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
             assertThat(fixture.test("hash", new HashTree(), hash -> {
                 hash.begin();
@@ -109,10 +91,10 @@ final class LargeCollectionWritesTest {
                 hash.keep();
                 return true;
             })).isTrue();
-            assertSound(fixture);
-            assertHash(fixture, "hash", 3000, 50);
+            fixture.assertSound();
+            fixture.assertHash("hash", 3000, 50);
             fixture.plain.delete(0, CacheFixture.bytes("hash"));
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -141,10 +123,10 @@ final class LargeCollectionWritesTest {
                 fixture.remove(hash, "field1");
                 return hash.undo(CacheFullException.INSTANCE).bytes() > 0;
             })).isTrue();
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
             fixture.plain.delete(0, CacheFixture.bytes("hash"));
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -159,11 +141,11 @@ final class LargeCollectionWritesTest {
                     assertThat(fixture.transfer("hash", i < 3 ? "copy" + i : "to", 0, false)).isTrue();
                 }
             }).isInstanceOf(CacheFullException.class);
-            assertSound(fixture);
-            assertHash(fixture, "hash", 6000, 100);
+            fixture.assertSound();
+            fixture.assertHash("hash", 6000, 100);
             assertThat(fixture.plain.get(0, CacheFixture.bytes("to"))).isEqualTo(CacheFixture.bytes("value"));
             fixture.cache.flushAll();
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -183,7 +165,7 @@ final class LargeCollectionWritesTest {
                 });
                 return true;
             })).isInstanceOf(UnsupportedOperationException.class);
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
             assertThatThrownBy(() -> fixture.test("hash", new HashTree(), hash -> {
                 hash.together(() -> {
@@ -193,14 +175,14 @@ final class LargeCollectionWritesTest {
                 });
                 return true;
             })).isInstanceOf(CacheFullException.class);
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
             assertThat(fixture.test("hash", new HashTree(), hash -> {
                 hash.together(() -> fixture.put(hash, "one more", "h".repeat(50)));
                 return true;
             })).isTrue();
-            assertHash(fixture, "hash", 1001, 50);
-            assertSound(fixture);
+            fixture.assertHash("hash", 1001, 50);
+            fixture.assertSound();
         }
     }
 
@@ -217,7 +199,7 @@ final class LargeCollectionWritesTest {
                 });
                 return true;
             })).isInstanceOf(IllegalStateException.class);
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
         }
     }
@@ -271,11 +253,11 @@ final class LargeCollectionWritesTest {
                     return true;
                 })).isTrue();
             }
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(Objects.requireNonNull(fixture.hash("hash"))).hasSize(30_000);
             assertThat(fixture.cache.stats().usedBytes() - before).isLessThan(10_000L * 300);
             fixture.plain.delete(0, CacheFixture.bytes("hash"));
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -303,12 +285,12 @@ final class LargeCollectionWritesTest {
                     fits = false;
                     assertThat(fixture.hash("hash")).isEqualTo(before);
                 }
-                assertSound(fixture);
+                fixture.assertSound();
             }
-            assertHash(fixture, "hash", fields, 50);
+            fixture.assertHash("hash", fields, 50);
             assertThat(fields).isGreaterThan(5000);
             fixture.plain.delete(0, CacheFixture.bytes("hash"));
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 }

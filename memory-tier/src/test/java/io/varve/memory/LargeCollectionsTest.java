@@ -33,24 +33,6 @@ final class LargeCollectionsTest {
                 .withTicker(ticker)));
     }
 
-    private static void assertSound(CollectionsFixture fixture) {
-        assertThat(fixture.cache.checkIntegrity()).isEmpty();
-    }
-
-    private static void assertNothingLives(CollectionsFixture fixture) {
-        fixture.plain.maintainFully();
-        assertSound(fixture);
-        assertThat(fixture.cache.stats().liveBytes()).isZero();
-        assertThat(fixture.cache.stats().datasetBytes()).isZero();
-    }
-
-    private static void assertHash(CollectionsFixture fixture, String name, int fields, int valueBytes) {
-        Map<String, String> all = Objects.requireNonNull(fixture.hash(name));
-        assertThat(all).hasSize(fields);
-        String value = name.substring(0, 1).repeat(valueBytes);
-        all.forEach((field, text) -> assertThat(text).isEqualTo(value));
-    }
-
     /** Every kind of end that a key may come to. */
     @ParameterizedTest
     @ValueSource(strings = {"delete", "expire", "overwrite", "flush", "replace"})
@@ -65,7 +47,7 @@ final class LargeCollectionsTest {
                     fixture.put(scores, "member" + i, i % 100);
                 }
             });
-            assertSound(fixture);
+            fixture.assertSound();
             for (String name : List.of("hash", "small", "scores")) {
                 switch (end) {
                     case "delete" -> assertThat(fixture.plain.delete(0, CacheFixture.bytes(name))).isTrue();
@@ -80,15 +62,15 @@ final class LargeCollectionsTest {
                 fixture.cache.flush(0);
             }
             ticker.advanceMillis(5000);
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(end.equals("replace") ? Map.of("field0", "h") : null);
             fixture.plain.maintainFully();
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.cache.stats().liveBytes()).isLessThan(4500);
             for (String name : List.of("hash", "small", "scores")) {
                 fixture.plain.delete(0, CacheFixture.bytes(name));
             }
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -116,9 +98,9 @@ final class LargeCollectionsTest {
             fixture.plain.maintainFully();
             assertThat(fixture.cache.stats().bytesMoved()).isPositive();
             assertThat(fixture.cache.stats().deadBytes()).isLessThan(dead / 2);
-            assertSound(fixture);
+            fixture.assertSound();
             for (int i = 0; i < 30; i++) {
-                assertHash(fixture, "hash" + i, 1 + (8000 - i + 29) / 30, 10);
+                fixture.assertHash("hash" + i, 1 + (8000 - i + 29) / 30, 10);
             }
         }
     }
@@ -161,7 +143,7 @@ final class LargeCollectionsTest {
             // A slice is 200 us, a reading 2 us, and 4 leaves of a kilobyte come between two of them.
             assertThat(most).isLessThan(110 * 4 * 1100L);
             assertThat(slices).isGreaterThan(60);
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -193,15 +175,15 @@ final class LargeCollectionsTest {
                 ticker.advanceMillis(1000);
                 if (i % 10 == 0) {
                     fixture.cache.maintain();
-                    assertSound(fixture);
+                    fixture.assertSound();
                 }
             }
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(evicted[0]).isPositive();
             int there = 0;
             for (int i = 0; i < 150; i++) {
                 if (fixture.hash("h" + i) != null) {
-                    assertHash(fixture, "h" + i, 500, 100);
+                    fixture.assertHash("h" + i, 500, 100);
                     there++;
                 }
             }
@@ -212,7 +194,7 @@ final class LargeCollectionsTest {
                 assertThat(fixture.hash("h0")).isNull();
             }
             fixture.cache.flushAll();
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -234,9 +216,9 @@ final class LargeCollectionsTest {
             }
             assertThat(there).isLessThan(50);
             for (int i = 0; i < 10; i++) {
-                assertHash(fixture, "lasting" + i, 500, 100);
+                fixture.assertHash("lasting" + i, 500, 100);
             }
-            assertSound(fixture);
+            fixture.assertSound();
         }
     }
 
@@ -254,11 +236,11 @@ final class LargeCollectionsTest {
                 });
                 ticker.advanceMillis(2000);
             }
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.cache.stats().evicted()).isBetween(20L, 58L);
             assertThat(fixture.memoryUsage("list59")).isBetween(500_000L, 600_000L);
             fixture.cache.flushAll();
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -296,12 +278,12 @@ final class LargeCollectionsTest {
             assertThat(fixture.transfer(another, "elsewhere", 1, true)).isTrue();
             assertThat(fixture.sortedSet(another)).isNull();
             assertThat(fixture.sortedSet(same)).isEqualTo(expected);
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.test(same, tree, scores -> scores.flags() == 42)).isTrue();
             assertThat(fixture.test(same, tree, scores -> fixture.put(scores, "member77", 1_000_000))).isFalse();
             assertThat(Objects.requireNonNull(fixture.sortedSet(same)).getLast()).isEqualTo("1000000.0 member77");
             fixture.cache.flushAll();
-            assertNothingLives(fixture);
+            fixture.assertNothingLives();
         }
     }
 
@@ -325,7 +307,7 @@ final class LargeCollectionsTest {
                 ticker.advanceMillis(1000);
             }
             assertThat(fallen[0]).isPositive();
-            assertSound(fixture);
+            fixture.assertSound();
         }
     }
 
@@ -337,15 +319,15 @@ final class LargeCollectionsTest {
             fixture.plain.set(0, CacheFixture.bytes("behind"), new byte[10], Item.NEVER);
             byte[] name = CacheFixture.bytes("hash");
             assertThat(fixture.plain.expire(0, name, ticker.wallMillis() + 10_000)).isTrue();
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.plain.expire(0, name, Item.NEVER)).isTrue();
             ticker.advanceMillis(20_000);
             fixture.plain.maintainFully();
-            assertHash(fixture, "hash", 1000, 20);
+            fixture.assertHash("hash", 1000, 20);
             assertThat(fixture.plain.expire(0, name, ticker.wallMillis() + 10)).isTrue();
             ticker.advanceMillis(TimeUnit.SECONDS.toMillis(5));
             fixture.plain.maintainFully();
-            assertSound(fixture);
+            fixture.assertSound();
             assertThat(fixture.cache.stats().liveBytes()).isLessThan(100);
         }
     }

@@ -213,14 +213,7 @@ class BlockingCommandsTest extends WaitingClients {
     @CsvSource({"BLPOP k 0.02,2", "BRPOP k l 0.001,2", "BLMOVE k l LEFT LEFT 0.02,2", "BRPOPLPUSH k l 0.02,2",
             "BLMPOP 0.02 1 k LEFT,2", "BLPOP k 0.02,3", "BLMOVE k l LEFT LEFT 0.02,3"})
     void theEndOfTheTimeIsAnsweredWithNothing(String command, int protocol) throws IOException {
-        RawClient a = connect();
-        assertThat(ask(a, "HELLO " + protocol)).isNotEmpty();
-        send(a, command, "PING");
-        gets(a, protocol == 2 ? "*-1" : "_");
-        gets(a, "+PONG");
-        asks(a, "RPUSH k v", ":1");
-        asks(a, "LLEN k", ":1");
-        assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
+        endsWithNothing(command, protocol, "RPUSH k v", "LLEN k");
     }
 
     @Test

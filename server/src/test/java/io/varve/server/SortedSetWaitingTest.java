@@ -103,14 +103,7 @@ class SortedSetWaitingTest extends WaitingClients {
     @ParameterizedTest
     @CsvSource({"BZPOPMIN k 0.02,2", "BZPOPMAX k l 0.001,2", "BZMPOP 0.02 1 k MIN,2", "BZPOPMIN k 0.02,3"})
     void theEndOfTheTimeIsAnsweredWithNothing(String command, int protocol) throws IOException {
-        RawClient a = connect();
-        assertThat(ask(a, "HELLO " + protocol)).isNotEmpty();
-        send(a, command, "PING");
-        gets(a, protocol == 2 ? "*-1" : "_");
-        gets(a, "+PONG");
-        asks(a, "ZADD k 1 m", ":1");
-        asks(a, "ZCARD k", ":1");
-        assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
+        endsWithNothing(command, protocol, "ZADD k 1 m", "ZCARD k");
     }
 
     @Test

@@ -75,6 +75,18 @@ abstract class WaitingClients {
         client.flush();
     }
 
+    /** A command waits for the key {@code k} for a short time in vain, and what is pushed afterwards is not for it. */
+    void endsWithNothing(String command, int protocol, String push, String count) throws IOException {
+        RawClient a = connect();
+        assertThat(ask(a, "HELLO " + protocol)).isNotEmpty();
+        send(a, command, "PING");
+        gets(a, protocol == 2 ? "*-1" : "_");
+        gets(a, "+PONG");
+        asks(a, push, ":1");
+        asks(a, count, ":1");
+        assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
+    }
+
     void awaitBlocked(int count) {
         await().atMost(10, TimeUnit.SECONDS).until(() -> admin.infoLong("blocked_clients") == count);
     }

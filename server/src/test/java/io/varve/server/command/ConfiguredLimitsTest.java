@@ -1,25 +1,13 @@
 package io.varve.server.command;
 
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Settings that change what data commands do, from the start and at run time. Confined to the test's thread. */
-class ConfiguredLimitsTest {
+class ConfiguredLimitsTest extends HarnessTest {
     private static final String TOO_LONG = "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n";
-    private CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        server.close();
-    }
-
-    private String encodingOf(String key) {
-        String bulk = server.run("OBJECT", "ENCODING", key);
-        return bulk.substring(bulk.indexOf('\n') + 1).trim();
-    }
 
     @Test
     void aHashWithMoreFieldsThanConfiguredTellsOfAHashtable() {

@@ -5,8 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.varve.server.command.CommandHarness;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.command.HarnessTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,21 +13,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Commands on the bits of strings: their replies, and random ones against arrays and large integers. Confined to the test's thread. */
-class BitmapCommandsTest {
-    private final CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String line(String... command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
-
+class BitmapCommandsTest extends HarnessTest {
     private long integer(String... command) {
-        return Long.parseLong(line(command).substring(1));
+        return Long.parseLong(ask(command).substring(1));
     }
 
     @ParameterizedTest
@@ -63,7 +50,7 @@ class BitmapCommandsTest {
         server.run("SET s foobar");
         server.run("SADD l x");
         server.run("SET", "ones", "\u00ff\u00ff");
-        assertThat(line(command.split(" "))).isEqualTo(reply.equals("-W")
+        assertThat(ask(command.split(" "))).isEqualTo(reply.equals("-W")
                 ? "-WRONGTYPE Operation against a key holding the wrong kind of value"
                 : reply);
     }
@@ -71,18 +58,18 @@ class BitmapCommandsTest {
     @Test
     void failedIncrementsAreNullsInResp3() {
         server.run("HELLO 3");
-        assertThat(line("BITFIELD", "b", "OVERFLOW", "FAIL", "INCRBY", "u2", "0", "9")).isEqualTo("*1 _");
+        assertThat(ask("BITFIELD", "b", "OVERFLOW", "FAIL", "INCRBY", "u2", "0", "9")).isEqualTo("*1 _");
     }
 
     @Test
     void aStringWhoseBitsAreWrittenIsRawAndKeepsItsTime() {
         server.run("SET n 123 EX 1000");
         server.run("SETBIT n 0 0");
-        assertThat(line("OBJECT", "ENCODING", "n")).isEqualTo("$3 raw");
-        assertThat(line("TTL", "n")).isEqualTo(":1000");
+        assertThat(ask("OBJECT", "ENCODING", "n")).isEqualTo("$3 raw");
+        assertThat(ask("TTL", "n")).isEqualTo(":1000");
         server.run("BITOP OR n n missing");
-        assertThat(line("GET", "n")).isEqualTo("$3 123");
-        assertThat(line("TTL", "n")).isEqualTo(":-1");
+        assertThat(ask("GET", "n")).isEqualTo("$3 123");
+        assertThat(ask("TTL", "n")).isEqualTo(":-1");
     }
 
     @Test
@@ -227,7 +214,7 @@ class BitmapCommandsTest {
                     : overflow.equals("SAT")
                             ? wanted.signum() < 0 && !isTakenForLarge(set, given, greatest) ? least : greatest
                             : wrapped(wanted, span, signed, bits);
-            String reply = line("BITFIELD", "b", "OVERFLOW", overflow, set ? "SET" : "INCRBY", type, "" + offset,
+            String reply = ask("BITFIELD", "b", "OVERFLOW", overflow, set ? "SET" : "INCRBY", type, "" + offset,
                     "" + number);
             if (!fits && overflow.equals("FAIL")) {
                 assertThat(reply).as("seed %d step %d", seed, step).isEqualTo("*1 $-1");
@@ -236,7 +223,7 @@ class BitmapCommandsTest {
                 assertThat(reply).as("seed %d step %d", seed, step).isEqualTo("*1 :" + (set ? old : written));
             }
             model = model.subtract(stored.shiftLeft(shift)).add(written.mod(span).shiftLeft(shift));
-            assertThat(line("BITFIELD_RO", "b", "GET", type, "" + offset)).isEqualTo("*1 :" + written);
+            assertThat(ask("BITFIELD_RO", "b", "GET", type, "" + offset)).isEqualTo("*1 :" + written);
         }
     }
 

@@ -1,7 +1,6 @@
 package io.varve.server.command.geo;
 
-import io.varve.server.command.CommandHarness;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.command.HarnessTest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,22 +9,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Places, command by command; what a real Redis answers was recorded. Confined to the test's thread. */
-class GeoCommandsTest {
-    private final CommandHarness server = new CommandHarness();
-
+class GeoCommandsTest extends HarnessTest {
     @BeforeEach
     void twoTowns() {
         assertThat(ask("GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania")).isEqualTo(":2");
-    }
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String ask(String command) {
-        return server.run(command).replace("\r\n", " ").strip();
     }
 
     @Test

@@ -1,8 +1,8 @@
 package io.varve.server.command.hyperloglog;
 
 import io.varve.server.command.CommandHarness;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -10,19 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Commands on HyperLogLogs: replies, bytes, and what is damaged. Confined to the test's thread. */
-class HyperLogLogCommandsTest {
+class HyperLogLogCommandsTest extends HarnessTest {
     private static final String EMPTY = "HYLL\1\0\0\0\0\0\0\0\0\0\0\u0080\u007f\u00ff";
-    private CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String line(String... command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {"PFADD new; :1", "PFADD h a; :0", "PFADD h d; :1", "PFADD h; :0",
@@ -38,7 +27,7 @@ class HyperLogLogCommandsTest {
         server.run("PFADD h a b c");
         server.run("SET s text");
         server.run("SADD t x");
-        assertThat(line(command.split(" "))).isEqualTo(reply.equals("-W")
+        assertThat(ask(command.split(" "))).isEqualTo(reply.equals("-W")
                 ? "-WRONGTYPE Operation against a key holding the wrong kind of value"
                 : reply);
     }
@@ -57,14 +46,14 @@ class HyperLogLogCommandsTest {
     void itIsARawStringOnceItWasLookedInto() {
         server.run("PFADD h a");
         server.run("SET", "copy", EMPTY);
-        assertThat(line("OBJECT", "ENCODING", "copy")).isEqualTo("$6 embstr");
-        assertThat(line("PFCOUNT", "copy")).isEqualTo(":0");
-        assertThat(line("OBJECT", "ENCODING", "copy")).isEqualTo("$3 raw");
+        assertThat(ask("OBJECT", "ENCODING", "copy")).isEqualTo("$6 embstr");
+        assertThat(ask("PFCOUNT", "copy")).isEqualTo(":0");
+        assertThat(ask("OBJECT", "ENCODING", "copy")).isEqualTo("$3 raw");
         server.run("EXPIRE h 1000");
         server.run("PFADD h b c d");
         server.run("PFMERGE h copy");
-        assertThat(line("TTL", "h")).isEqualTo(":1000");
-        assertThat(line("PFCOUNT", "h", "copy")).isEqualTo(":4");
+        assertThat(ask("TTL", "h")).isEqualTo(":1000");
+        assertThat(ask("PFCOUNT", "h", "copy")).isEqualTo(":4");
     }
 
     @Test
@@ -78,21 +67,21 @@ class HyperLogLogCommandsTest {
             }
             server.run(words);
             if (i == 0) {
-                assertThat(line("PFDEBUG", "ENCODING", "even")).isEqualTo("+sparse");
+                assertThat(ask("PFDEBUG", "ENCODING", "even")).isEqualTo("+sparse");
             }
         }
-        assertThat(line("PFDEBUG", "ENCODING", "even")).isEqualTo("+dense");
+        assertThat(ask("PFDEBUG", "ENCODING", "even")).isEqualTo("+dense");
         assertThat(estimate("even")).isBetween(9_600L, 10_400L);
-        assertThat(Long.parseLong(line("PFCOUNT", "even", "odd").substring(1))).isBetween(19_200L, 20_800L);
+        assertThat(Long.parseLong(ask("PFCOUNT", "even", "odd").substring(1))).isBetween(19_200L, 20_800L);
         server.run("PFADD all element1");
         server.run("PFMERGE all even odd");
         assertThat(estimate("all")).isBetween(19_200L, 20_800L);
-        assertThat(line("STRLEN", "all")).isEqualTo(":12304");
+        assertThat(ask("STRLEN", "all")).isEqualTo(":12304");
         assertThat(server.run("PFDEBUG GETREG all")).startsWith("*16384\r\n:");
     }
 
     private long estimate(String key) {
-        return Long.parseLong(line("PFCOUNT", key).substring(1));
+        return Long.parseLong(ask("PFCOUNT", key).substring(1));
     }
 
     @Test
@@ -101,10 +90,10 @@ class HyperLogLogCommandsTest {
         server = new CommandHarness(
                 ServerConfig.defaults().with("maxmemory", "64mb").with("hll-sparse-max-bytes", "20"));
         server.run("PFADD h a");
-        assertThat(line("PFDEBUG", "ENCODING", "h")).isEqualTo("+dense");
+        assertThat(ask("PFDEBUG", "ENCODING", "h")).isEqualTo("+dense");
         server.run("CONFIG SET hll-sparse-max-bytes 1kb");
         server.run("PFADD i a b c");
-        assertThat(line("PFDEBUG", "ENCODING", "i")).isEqualTo("+sparse");
+        assertThat(ask("PFDEBUG", "ENCODING", "i")).isEqualTo("+sparse");
     }
 
     @Test
@@ -112,14 +101,14 @@ class HyperLogLogCommandsTest {
         server.run("PFADD h a");
         server.run("SETRANGE", "h", "17", "x");
         String corrupt = "-INVALIDOBJ Corrupted HLL object detected";
-        assertThat(line("PFCOUNT", "h")).isEqualTo(corrupt);
-        assertThat(line("PFCOUNT", "h", "missing")).isEqualTo(corrupt);
-        assertThat(line("PFMERGE", "m", "h")).isEqualTo(corrupt);
-        assertThat(line("EXISTS", "m")).isEqualTo(":0");
-        assertThat(line("PFDEBUG", "TODENSE", "h")).isEqualTo(corrupt);
+        assertThat(ask("PFCOUNT", "h")).isEqualTo(corrupt);
+        assertThat(ask("PFCOUNT", "h", "missing")).isEqualTo(corrupt);
+        assertThat(ask("PFMERGE", "m", "h")).isEqualTo(corrupt);
+        assertThat(ask("EXISTS", "m")).isEqualTo(":0");
+        assertThat(ask("PFDEBUG", "TODENSE", "h")).isEqualTo(corrupt);
         server.run("SET", "cut", EMPTY.substring(0, 16));
-        assertThat(line("PFADD", "cut", "a")).isEqualTo(corrupt);
+        assertThat(ask("PFADD", "cut", "a")).isEqualTo(corrupt);
         server.run("SET", "long", EMPTY + "\0".repeat(1_000_000));
-        assertThat(line("PFADD", "long", "a")).startsWith("-");
+        assertThat(ask("PFADD", "long", "a")).startsWith("-");
     }
 }

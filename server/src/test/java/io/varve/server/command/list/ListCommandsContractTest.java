@@ -4,8 +4,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.varve.server.command.CommandHarness;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -13,28 +13,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What the commands on lists reply, in both protocols, and what they leave, whatever the layout. Confined to the test's thread. */
-abstract class ListCommandsContractTest {
-    private final CommandHarness server;
+abstract class ListCommandsContractTest extends HarnessTest {
     private final long overheadBytes;
 
     /** @param overheadBytes what a small list takes at most beside its elements */
     ListCommandsContractTest(CommandHarness server, long overheadBytes) {
-        this.server = server;
+        super(server);
         this.overheadBytes = overheadBytes;
-    }
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String ask(String command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
-
-    private void asks(String command, String expected) {
-        assertThat(ask(command)).as(command).isEqualTo(expected);
     }
 
     /** The elements, one behind the other. */

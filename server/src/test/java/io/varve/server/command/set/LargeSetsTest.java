@@ -9,9 +9,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.varve.server.command.CommandHarness;
-import io.varve.server.command.TreeLook;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,23 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** When a set becomes a tree, and what is different then. Confined to the test's thread. */
-class LargeSetsTest {
-    private final CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String ask(String command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
-
-    private void asks(String command, String expected) {
-        assertThat(ask(command)).as(command).isEqualTo(expected);
-    }
-
+class LargeSetsTest extends HarnessTest {
     private static String names(String prefix, int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> prefix + i).collect(Collectors.joining(" "));
     }
@@ -45,21 +28,13 @@ class LargeSetsTest {
     }
 
     private Set<String> elements(String... command) {
-        String[] lines = server.run(command).split("\r\n");
-        Set<String> elements = new TreeSet<>();
-        for (int i = 2; i < lines.length; i += 2) {
-            assertThat(elements.add(lines[i])).as("%s twice", lines[i]).isTrue();
-        }
-        assertThat(lines[0]).isEqualTo("*" + elements.size());
-        return elements;
+        String reply = server.run(command);
+        assertThat(reply).startsWith("*");
+        return SetCommandsTest.elements(reply);
     }
 
     private Set<String> members(String key) {
         return elements("SMEMBERS", key);
-    }
-
-    private boolean isTree(String key) {
-        return TreeLook.isTree(server, key);
     }
 
     private void encodingIs(String key, String expected) {
@@ -365,9 +340,7 @@ class LargeSetsTest {
             full.run("SADD packed 1 2");
             full.run(("SADD tree " + names("m", 0, 300)).split(" "));
             String piece = "p".repeat(30_000);
-            for (int i = 0; full.run("SET", "fill" + i, piece).startsWith("+"); i++) {
-                assertThat(i).isLessThan(1000);
-            }
+            fill(full, piece);
             String[] many = new String[22];
             many[0] = "SADD";
             for (String set : new String[] {"packed", "tree", "new"}) {

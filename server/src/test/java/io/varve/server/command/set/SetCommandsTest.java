@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 import io.varve.server.command.CommandHarness;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,25 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Commands on sets, what they reply in both protocols and what they leave behind. Confined to the test's thread. */
-class SetCommandsTest {
-    private CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String line(String... command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
-
-    private String line(String command) {
-        return line(command.split(" "));
-    }
-
+class SetCommandsTest extends HarnessTest {
     /** The elements of an aggregate, sorted. */
-    private static Set<String> elements(String reply) {
+    static Set<String> elements(String reply) {
         String[] lines = reply.split("\r\n");
         Set<String> elements = new TreeSet<>();
         for (int i = 2; i < lines.length; i += 2) {
@@ -50,10 +34,6 @@ class SetCommandsTest {
 
     private Set<String> members(String key) {
         return elements(server.run("SMEMBERS", key));
-    }
-
-    private String encodingOf(String key) {
-        return line("OBJECT ENCODING " + key).replaceFirst(".* ", "");
     }
 
     @ParameterizedTest
@@ -86,7 +66,7 @@ class SetCommandsTest {
         server.run("SADD i 1 2 3");
         server.run("SADD m a b 1");
         server.run("SET str s");
-        assertThat(line(command))
+        assertThat(ask(command))
                 .isEqualTo(reply.equals("-W")
                         ? "-WRONGTYPE Operation against a key holding the wrong kind of value"
                         : reply);
@@ -96,15 +76,15 @@ class SetCommandsTest {
     void membersAreSetsInResp3() {
         server.run("SADD i 1 2");
         server.run("HELLO 3");
-        assertThat(line("SMEMBERS i")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(line("SUNION i")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(line("SINTER i missing")).isEqualTo("~0");
-        assertThat(line("SDIFF i")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(line("SRANDMEMBER i 2")).isEqualTo("*2 $1 1 $1 2");
-        assertThat(line("SRANDMEMBER missing")).isEqualTo("_");
-        assertThat(line("SPOP missing 1")).isEqualTo("~0");
-        assertThat(line("SPOP i 2")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(line("SPOP i")).isEqualTo("_");
+        assertThat(ask("SMEMBERS i")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(ask("SUNION i")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(ask("SINTER i missing")).isEqualTo("~0");
+        assertThat(ask("SDIFF i")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(ask("SRANDMEMBER i 2")).isEqualTo("*2 $1 1 $1 2");
+        assertThat(ask("SRANDMEMBER missing")).isEqualTo("_");
+        assertThat(ask("SPOP missing 1")).isEqualTo("~0");
+        assertThat(ask("SPOP i 2")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(ask("SPOP i")).isEqualTo("_");
     }
 
     @Test
@@ -119,15 +99,15 @@ class SetCommandsTest {
         server.run("SMOVE d e x");
         server.run("SADD f x");
         server.run("SINTERSTORE f f missing");
-        assertThat(line("EXISTS a b c d f")).isEqualTo(":0");
-        assertThat(line("DBSIZE")).isEqualTo(":1");
+        assertThat(ask("EXISTS a b c d f")).isEqualTo(":0");
+        assertThat(ask("DBSIZE")).isEqualTo(":1");
     }
 
     @Test
     void integersAreAnIntsetUntilTheyAreTooManyOrOneIsNone() {
         server.run("SADD s 1 -70000 9223372036854775807");
         assertThat(encodingOf("s")).isEqualTo("intset");
-        assertThat(line("SMEMBERS s")).isEqualTo("*3 $6 -70000 $1 1 $19 9223372036854775807");
+        assertThat(ask("SMEMBERS s")).isEqualTo("*3 $6 -70000 $1 1 $19 9223372036854775807");
         server.run("SADD s 9223372036854775808");
         assertThat(encodingOf("s")).isEqualTo("listpack");
         assertThat(members("s")).containsExactlyInAnyOrder("1", "-70000", "9223372036854775807", "9223372036854775808");
@@ -171,7 +151,7 @@ class SetCommandsTest {
         assertThat(encodingOf("s")).isEqualTo("hashtable");
         server.run("SADD t x");
         assertThat(encodingOf("t")).isEqualTo("hashtable");
-        assertThat(line("CONFIG SET set-max-listpack-entries 5 set-max-listpack-value 3")).isEqualTo("+OK");
+        assertThat(ask("CONFIG SET set-max-listpack-entries 5 set-max-listpack-value 3")).isEqualTo("+OK");
         server.run("SADD u xyz");
         assertThat(encodingOf("u")).isEqualTo("listpack");
         server.run("SADD u xyza");
@@ -208,9 +188,9 @@ class SetCommandsTest {
             server.run("SADD d 2 1 z another-member 70000");
             server.run("EXPIRE d 1000");
             Set<String> expected = elements(server.run((operation + " " + sources).split(" ")));
-            assertThat(line(operation + "STORE d " + sources)).isEqualTo(":" + expected.size());
+            assertThat(ask(operation + "STORE d " + sources)).isEqualTo(":" + expected.size());
             assertThat(members("d")).isEqualTo(expected);
-            assertThat(line("TTL d")).isEqualTo(expected.isEmpty() ? ":-2" : ":-1");
+            assertThat(ask("TTL d")).isEqualTo(expected.isEmpty() ? ":-2" : ":-1");
         }
     }
 
@@ -218,12 +198,12 @@ class SetCommandsTest {
     void whatIsStoredTakesThePlaceOfAnything() {
         server.run("SADD a 1");
         server.run("SET d text EX 1000");
-        assertThat(line("SUNIONSTORE d a")).isEqualTo(":1");
-        assertThat(line("TYPE d")).isEqualTo("+set");
-        assertThat(line("TTL d")).isEqualTo(":-1");
+        assertThat(ask("SUNIONSTORE d a")).isEqualTo(":1");
+        assertThat(ask("TYPE d")).isEqualTo("+set");
+        assertThat(ask("TTL d")).isEqualTo(":-1");
         server.run("HSET h f v");
-        assertThat(line("SINTERSTORE h a missing")).isEqualTo(":0");
-        assertThat(line("EXISTS h")).isEqualTo(":0");
+        assertThat(ask("SINTERSTORE h a missing")).isEqualTo(":0");
+        assertThat(ask("EXISTS h")).isEqualTo(":0");
     }
 
     @Test
@@ -233,21 +213,21 @@ class SetCommandsTest {
         server.run("SADD s x y z");
         server.run("SREM s x");
         server.run("SPOP s");
-        assertThat(line("TTL s")).isEqualTo(":1000");
+        assertThat(ask("TTL s")).isEqualTo(":1000");
     }
 
     @Test
     void setsTravelAsAnyKeyDoes() {
         server.run("SADD s 1 2 x");
-        assertThat(line("COPY s t")).isEqualTo(":1");
-        assertThat(line("RENAME t u")).isEqualTo("+OK");
-        assertThat(line("MOVE u 1")).isEqualTo(":1");
+        assertThat(ask("COPY s t")).isEqualTo(":1");
+        assertThat(ask("RENAME t u")).isEqualTo("+OK");
+        assertThat(ask("MOVE u 1")).isEqualTo(":1");
         server.run("SELECT 1");
         assertThat(members("u")).containsExactly("1", "2", "x");
         assertThat(encodingOf("u")).isEqualTo("listpack");
-        assertThat(line("SCAN 0 TYPE set COUNT 100")).isEqualTo("*2 $1 0 *1 $1 u");
-        assertThat(line("MEMORY USAGE u")).startsWith(":");
-        assertThat(line("DEBUG OBJECT u")).contains("encoding:listpack").contains("type:set");
+        assertThat(ask("SCAN 0 TYPE set COUNT 100")).isEqualTo("*2 $1 0 *1 $1 u");
+        assertThat(ask("MEMORY USAGE u")).startsWith(":");
+        assertThat(ask("DEBUG OBJECT u")).contains("encoding:listpack").contains("type:set");
     }
 
     // --- random members
@@ -306,7 +286,7 @@ class SetCommandsTest {
             popped.add(server.run("SPOP s").split("\r\n")[1]);
         }
         assertThat(popped).containsExactly("1", "2", "3", "a", "b", "c", "d");
-        assertThat(line("EXISTS s")).isEqualTo(":0");
+        assertThat(ask("EXISTS s")).isEqualTo(":0");
     }
 
     @Test
@@ -365,21 +345,21 @@ class SetCommandsTest {
         for (String key : new String[] {"a", "b"}) {
             List<String> words = new ArrayList<>(List.of("SADD", key));
             words.addAll(List.of(members));
-            assertThat(line(words.toArray(String[]::new))).isEqualTo(":40");
+            assertThat(ask(words.toArray(String[]::new))).isEqualTo(":40");
         }
         int i = 0;
-        while (line("SUNIONSTORE copy" + i + " a").startsWith(":")) {
+        while (ask("SUNIONSTORE copy" + i + " a").startsWith(":")) {
             i++;
         }
         String full = "-OOM command not allowed when used memory > 'maxmemory'.";
-        assertThat(line("SUNIONSTORE a a b copy0")).isIn(":40", full);
-        assertThat(line("SUNIONSTORE copy" + i + " a b")).isEqualTo(full);
-        assertThat(line("EXISTS copy" + i)).isEqualTo(":0");
-        assertThat(line("SCARD a")).isEqualTo(":40");
-        assertThat(line("SCARD b")).isEqualTo(":40");
-        assertThat(line("SMOVE", "a", "b", members[3])).isEqualTo(":1");
-        assertThat(line("SCARD a")).isEqualTo(":39");
-        assertThat(line("SPOP b 3")).startsWith("*3");
-        assertThat(line("SCARD b")).isEqualTo(":37");
+        assertThat(ask("SUNIONSTORE a a b copy0")).isIn(":40", full);
+        assertThat(ask("SUNIONSTORE copy" + i + " a b")).isEqualTo(full);
+        assertThat(ask("EXISTS copy" + i)).isEqualTo(":0");
+        assertThat(ask("SCARD a")).isEqualTo(":40");
+        assertThat(ask("SCARD b")).isEqualTo(":40");
+        assertThat(ask("SMOVE", "a", "b", members[3])).isEqualTo(":1");
+        assertThat(ask("SCARD a")).isEqualTo(":39");
+        assertThat(ask("SPOP b 3")).startsWith("*3");
+        assertThat(ask("SCARD b")).isEqualTo(":37");
     }
 }

@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.varve.server.command.CommandHarness;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,23 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** SORT and SORT_RO, without a network. Confined to the test's thread. */
-class SortCommandsTest {
-    private CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String line(String... command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
-
-    private String line(String command) {
-        return line(command.split(" "));
-    }
-
+class SortCommandsTest extends HarnessTest {
     /** The elements of an array of bulks, joined. */
     private String elements(String command) {
         String[] lines = server.run(command.split(" ")).split("\r\n", -1);
@@ -57,12 +41,12 @@ class SortCommandsTest {
             "SORT i DESC ALPHA; 7 5 20",
             "SORT i BY w_* GET # GET missing_*; 20 nil 5 nil 7 nil", "SORT none; ''", "SORT_RO l DESC; 10 3 2 1"})
     void elementsComeInTheOrderThatIsAskedFor(String command, String expected) {
-        line("RPUSH l 3 10 1 2");
-        line("MSET w_1 30 w_2 20 w_3 10 w_5 1 w_7 1 t_1 c t_2 bb t_3 b");
-        line("HSET h_3 f 9");
-        line("HSET h_10 f 1");
-        line("ZADD z 3 a 2 b 1 c");
-        line("SADD i 20 5 7");
+        ask("RPUSH l 3 10 1 2");
+        ask("MSET w_1 30 w_2 20 w_3 10 w_5 1 w_7 1 t_1 c t_2 bb t_3 b");
+        ask("HSET h_3 f 9");
+        ask("HSET h_10 f 1");
+        ask("ZADD z 3 a 2 b 1 c");
+        ask("SADD i 20 5 7");
         assertThat(elements(command)).isEqualTo(expected);
     }
 
@@ -74,28 +58,28 @@ class SortCommandsTest {
             "SORT l GET; -ERR syntax error", "SORT l foo; -ERR syntax error", "SORT_RO l STORE d; -ERR syntax error",
             "SORT l STORE; -ERR syntax error"})
     void whatMakesNoSenseIsRefused(String command, String expected) {
-        line("SET s v");
-        line("RPUSH t 1 two");
-        line("RPUSH l 1");
-        line("SET w_1 heavy");
-        assertThat(line(command)).isEqualTo(expected);
-        assertThat(line("EXISTS d")).isEqualTo(":0");
+        ask("SET s v");
+        ask("RPUSH t 1 two");
+        ask("RPUSH l 1");
+        ask("SET w_1 heavy");
+        assertThat(ask(command)).isEqualTo(expected);
+        assertThat(ask("EXISTS d")).isEqualTo(":0");
     }
 
     @Test
     void theResultIsStoredAsAListWhateverWasThere() {
-        line("RPUSH l 3 1 2");
-        line("SET d string EX 100");
-        assertThat(line("SORT l STORE d")).isEqualTo(":3");
+        ask("RPUSH l 3 1 2");
+        ask("SET d string EX 100");
+        assertThat(ask("SORT l STORE d")).isEqualTo(":3");
         assertThat(elements("LRANGE d 0 -1")).isEqualTo("1 2 3");
-        assertThat(line("TTL d")).isEqualTo(":-1");
-        line("SET w_2 two");
-        assertThat(line("SORT d DESC GET # GET w_* STORE d")).isEqualTo(":6");
+        assertThat(ask("TTL d")).isEqualTo(":-1");
+        ask("SET w_2 two");
+        assertThat(ask("SORT d DESC GET # GET w_* STORE d")).isEqualTo(":6");
         assertThat(elements("LRANGE d 0 -1")).isEqualTo("3  2 two 1 ");
-        assertThat(line("SORT none STORE d")).isEqualTo(":0");
-        assertThat(line("EXISTS d")).isEqualTo(":0");
-        line("SADD s b c a");
-        assertThat(line("SORT s BY nosort DESC STORE s")).isEqualTo(":3");
+        assertThat(ask("SORT none STORE d")).isEqualTo(":0");
+        assertThat(ask("EXISTS d")).isEqualTo(":0");
+        ask("SADD s b c a");
+        assertThat(ask("SORT s BY nosort DESC STORE s")).isEqualTo(":3");
         assertThat(elements("LRANGE s 0 -1")).isEqualTo("c b a");
     }
 
@@ -104,11 +88,11 @@ class SortCommandsTest {
     void aLargeResultIsStored() {
         String words = IntStream.range(0, 2000).mapToObj(i -> Integer.toString(i * 7919 % 2000))
                 .collect(Collectors.joining(" "));
-        line("RPUSH l " + words);
-        assertThat(line("SORT l STORE l")).isEqualTo(":2000");
+        ask("RPUSH l " + words);
+        assertThat(ask("SORT l STORE l")).isEqualTo(":2000");
         assertThat(elements("LRANGE l 0 -1"))
                 .isEqualTo(IntStream.range(0, 2000).mapToObj(Integer::toString).collect(Collectors.joining(" ")));
-        assertThat(line("SORT l DESC LIMIT 0 3 STORE l")).isEqualTo(":3");
+        assertThat(ask("SORT l DESC LIMIT 0 3 STORE l")).isEqualTo(":3");
         assertThat(elements("LRANGE l 0 -1")).isEqualTo("1999 1998 1997");
     }
 
@@ -129,8 +113,8 @@ class SortCommandsTest {
                 // Each number once: it is prime to the count.
                 weights.append(" w_").append(i).append(' ').append(i * 7919L % count);
             }
-            assertThat(line(add.toString())).startsWith(":");
-            line(weights.toString());
+            assertThat(ask(add.toString())).startsWith(":");
+            ask(weights.toString());
         }
         long inverse = inverse(7919, count);
         for (int weight = 0; weight < count; weight++) {
@@ -140,7 +124,7 @@ class SortCommandsTest {
                 .isEqualTo(byWeight.stream().map(i -> Integer.toString(i)).collect(Collectors.joining(" ")));
         assertThat(elements("SORT k BY w_* ALPHA DESC LIMIT 0 2 GET w_*")).isEqualTo("9999 9998");
         assertThat(elements("SORT k DESC LIMIT 3 2")).isEqualTo("11996 11995");
-        assertThat(line("SORT k BY w_* STORE d")).isEqualTo(":" + count);
+        assertThat(ask("SORT k BY w_* STORE d")).isEqualTo(":" + count);
         assertThat(elements("LRANGE d 0 2")).isEqualTo(byWeight.get(0) + " " + byWeight.get(1) + " " + byWeight.get(2));
     }
 
@@ -155,30 +139,30 @@ class SortCommandsTest {
 
     @Test
     void keysInATransactionAreLookedUpToo() {
-        line("RPUSH l 1 2 3");
-        line("MULTI");
-        line("MSET w_1 3 w_2 2 w_3 1");
-        line("SORT l BY w_* GET w_*");
-        line("SORT l STORE d");
-        assertThat(line("EXEC")).isEqualTo("*3 +OK *3 $1 1 $1 2 $1 3 :3");
+        ask("RPUSH l 1 2 3");
+        ask("MULTI");
+        ask("MSET w_1 3 w_2 2 w_3 1");
+        ask("SORT l BY w_* GET w_*");
+        ask("SORT l STORE d");
+        assertThat(ask("EXEC")).isEqualTo("*3 +OK *3 $1 1 $1 2 $1 3 :3");
     }
 
     @Test
     void lookingCountsOnce() {
-        line("RPUSH l 1 2");
-        line("SET w_1 x");
-        line("CONFIG RESETSTAT");
-        line("SORT l BY nosort GET w_*");
-        line("SORT none");
+        ask("RPUSH l 1 2");
+        ask("SET w_1 x");
+        ask("CONFIG RESETSTAT");
+        ask("SORT l BY nosort GET w_*");
+        ask("SORT none");
         assertThat(server.run("INFO", "stats")).contains("keyspace_hits:2").contains("keyspace_misses:2");
     }
 
     @Test
     void theKeysAreFound() {
-        assertThat(line("COMMAND GETKEYS SORT k BY w_* LIMIT 0 1 STORE d")).isEqualTo("*2 $1 k $1 d");
-        assertThat(line("COMMAND GETKEYS SORT k STORE a STORE b")).isEqualTo("*2 $1 k $1 b");
-        assertThat(line("COMMAND GETKEYS SORT k GET STORE BY STORE")).isEqualTo("*1 $1 k");
-        assertThat(line("COMMAND GETKEYSANDFLAGS SORT k STORE d"))
+        assertThat(ask("COMMAND GETKEYS SORT k BY w_* LIMIT 0 1 STORE d")).isEqualTo("*2 $1 k $1 d");
+        assertThat(ask("COMMAND GETKEYS SORT k STORE a STORE b")).isEqualTo("*2 $1 k $1 b");
+        assertThat(ask("COMMAND GETKEYS SORT k GET STORE BY STORE")).isEqualTo("*1 $1 k");
+        assertThat(ask("COMMAND GETKEYSANDFLAGS SORT k STORE d"))
                 .isEqualTo("*2 *2 $1 k *2 +RO +access *2 $1 d *2 +OW +update");
     }
 }

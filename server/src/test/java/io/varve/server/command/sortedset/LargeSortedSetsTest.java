@@ -4,9 +4,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.varve.server.command.CommandHarness;
-import io.varve.server.command.TreeLook;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,23 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** When a sorted set becomes a tree, and what is different then. Confined to the test's thread. */
-class LargeSortedSetsTest {
-    private final CommandHarness server = new CommandHarness();
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    private String ask(String command) {
-        return server.run(command).replace("\r\n", " ").strip();
-    }
-
-    private void asks(String command, String expected) {
-        assertThat(ask(command)).as(command).isEqualTo(expected);
-    }
-
+class LargeSortedSetsTest extends HarnessTest {
     private static String pairs(int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> i + " m" + i).collect(Collectors.joining(" "));
     }
@@ -41,10 +24,6 @@ class LargeSortedSetsTest {
 
     private String range(String key) {
         return ask("ZRANGE " + key + " 0 -1").replaceFirst("\\*\\d+ ?", "").replaceAll("\\$\\d+ ", "");
-    }
-
-    private boolean isTree(String key) {
-        return TreeLook.isTree(server, key);
     }
 
     @ParameterizedTest
@@ -124,9 +103,7 @@ class LargeSortedSetsTest {
             full.run("ZADD packed 1 a 2 b");
             full.run(("ZADD tree " + pairs(0, 300)).split(" "));
             String piece = "p".repeat(30_000);
-            for (int i = 0; full.run("SET", "fill" + i, piece).startsWith("+"); i++) {
-                assertThat(i).isLessThan(1000);
-            }
+            fill(full, piece);
             String[] many = new String[42];
             many[0] = "ZADD";
             for (String set : new String[] {"packed", "tree", "new"}) {

@@ -1,8 +1,8 @@
 package io.varve.server.command.sortedset;
 
 import io.varve.server.command.CommandHarness;
+import io.varve.server.command.HarnessTest;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -10,25 +10,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Sorted sets, command by command; what a real Redis answers was recorded. Confined to the test's thread. */
-abstract class SortedSetCommandsContractTest {
-    private final CommandHarness server;
+abstract class SortedSetCommandsContractTest extends HarnessTest {
     private final int mostBytes;
 
     /** @param mostBytes what a set of three members takes at most */
     SortedSetCommandsContractTest(CommandHarness server, int mostBytes) {
-        this.server = server;
+        super(server);
         this.mostBytes = mostBytes;
-    }
-
-    @AfterEach
-    void close() {
-        assertThat(server.cache().checkIntegrity()).isEmpty();
-        server.close();
-    }
-
-    /** The reply on one line. */
-    private String ask(String command) {
-        return server.run(command).replace("\r\n", " ").strip();
     }
 
     @Test

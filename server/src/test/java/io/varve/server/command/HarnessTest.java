@@ -1,0 +1,55 @@
+package io.varve.server.command;
+
+import org.junit.jupiter.api.AfterEach;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A test that asks a harness of its own, whose cache is sound when the test has ended. Confined to the test's thread. */
+public abstract class HarnessTest {
+    /** The one that is asked: a test that needs another closes it first. */
+    protected CommandHarness server;
+
+    protected HarnessTest() {
+        this(new CommandHarness());
+    }
+
+    protected HarnessTest(CommandHarness server) {
+        this.server = server;
+    }
+
+    @AfterEach
+    final void closeSound() {
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+        server.close();
+    }
+
+    /** The reply on one line. */
+    protected final String ask(String... command) {
+        return server.run(command).replace("\r\n", " ").strip();
+    }
+
+    /** The same for a command whose words are separated by blanks. */
+    protected final String ask(String command) {
+        return ask(command.split(" "));
+    }
+
+    protected final void asks(String command, String expected) {
+        assertThat(ask(command)).as(command).isEqualTo(expected);
+    }
+
+    /** What OBJECT ENCODING says. */
+    protected final String encodingOf(String key) {
+        return ask("OBJECT", "ENCODING", key).replaceFirst(".* ", "");
+    }
+
+    protected final boolean isTree(String key) {
+        return TreeLook.isTree(server, key);
+    }
+
+    /** Fills a server that evicts nothing with values like this one. */
+    protected static void fill(CommandHarness full, String piece) {
+        for (int i = 0; full.run("SET", "fill" + i, piece).startsWith("+"); i++) {
+            assertThat(i).isLessThan(1000);
+        }
+    }
+}
