@@ -47,6 +47,8 @@ import org.jspecify.annotations.Nullable;
 public final class ServerContext implements InfoSource {
     /** Messages that are not delivered yet may take one part of so many. */
     private static final int MESSAGES_PART_OF_HEAP = 8;
+    /** Those that lie in runs may take one part of so many of maxmemory before who publishes waits. */
+    private static final int MESSAGES_PART_OF_MAXMEMORY = 8;
     /** And what monitors are told, one part of so many. */
     private static final int LINES_PART_OF_HEAP = 16;
     /** And the keys that clients may have cached, with what these are told of them. */
@@ -104,6 +106,7 @@ public final class ServerContext implements InfoSource {
                 + ArgumentMemory.heapPartBytes(LINES_PART_OF_HEAP)
                 + ArgumentMemory.heapPartBytes(TRACKING_PART_OF_HEAP));
         channels = new Channels(argumentMemory, ArgumentMemory.ofHeapPart(MESSAGES_PART_OF_HEAP),
+                () -> cache.config().maxMemoryBytes() / MESSAGES_PART_OF_MAXMEMORY,
                 ArgumentMemory.ofHeapPart(LINES_PART_OF_HEAP));
         keyEvents = new KeyEvents(cache, channels, new ChannelMatcher()::matches, argumentMemory,
                 clients::killListeners);

@@ -1,5 +1,6 @@
 package io.varve.server.net;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.netty.buffer.AbstractByteBufAllocator;
@@ -42,8 +43,8 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private static final int SMALL_BYTES = 1024;
     /** What clients that do not read leave of maxmemory; those of which that is not known leave a quarter of it. */
     private static final long LEFT_BYTES = 4 << 20;
-    /** What may be written at a time of messages, which nobody has asked for. */
-    private static final long DELIVERY_BYTES = 256 << 10;
+    /** What one delivery of messages, which nobody has asked for, may take: what is written at a time, and what moves meanwhile. */
+    private static final long DELIVERY_BYTES = 512 << 10;
     /** Who listens and may read takes up to so much of the pools where maxmemory has nothing left: the rest is for replies. */
     private static final long POOLED_WITH_MESSAGES_BYTES = 46L << 20;
     private static final int LOG_EVERY_MILLIS = 1000;
@@ -54,6 +55,8 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private final ByteBufAllocatorMetric pooled;
     private final Cache cache;
     private final ArgumentMemory heap;
+    /** Deliveries that were allowed and are not over: what they take is not charged yet. */
+    private final AtomicInteger deliveries = new AtomicInteger();
     private final AtomicLong nextLogMillis = new AtomicLong();
     private final AtomicLong unlogged = new AtomicLong();
 
@@ -138,19 +141,35 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
 
     /**
      * Whether messages may be written for a client that listens: up to {@link #DELIVERY_BYTES}. Called without locks: evicts if it
-     * has to.
+     * has to. If so, {@link #endDelivery} is to follow.
      *
      * @param isBehind whether it has not read what was written before
      * @return false if that would take what others, who are not slow, may need
      */
-    boolean mayDeliver(boolean isBehind) {
-        long used = pooled.usedDirectMemory();
-        // What no longer fits in the pools is charged, from the first byte beyond them on.
-        if (used + DELIVERY_BYTES <= POOLED_BYTES) {
+    boolean beginDelivery(boolean isBehind) {
+        // Event loops that ask at the same time must not all be told of the same room.
+        long taken = deliveries.incrementAndGet() * DELIVERY_BYTES;
+        if (mayDeliver(isBehind, taken)) {
             return true;
         }
-        long left = isBehind ? LEFT_BYTES : LEFT_BYTES / 4;
-        return cache.hasRoom(left) || cache.admit(left) || !isBehind && used <= POOLED_WITH_MESSAGES_BYTES;
+        endDelivery();
+        return false;
+    }
+
+    /** @param taken bytes that this delivery and others under way may take */
+    private boolean mayDeliver(boolean isBehind, long taken) {
+        long used = pooled.usedDirectMemory();
+        // What no longer fits in the pools is charged, from the first byte beyond them on.
+        if (used + taken <= POOLED_BYTES) {
+            return true;
+        }
+        long left = (isBehind ? LEFT_BYTES : LEFT_BYTES / 4) + taken;
+        return cache.hasRoom(left) || cache.admit(left) || !isBehind && used + taken <= POOLED_WITH_MESSAGES_BYTES;
+    }
+
+    /** What was written is charged, or nothing was written after all. */
+    void endDelivery() {
+        deliveries.decrementAndGet();
     }
 
     /** Whether a buffer should not stay where it is when its connection has to keep it. */

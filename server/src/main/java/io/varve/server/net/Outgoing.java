@@ -163,14 +163,24 @@ final class Outgoing {
             cutOffOverHardLimit();
             return;
         }
-        if (!buffers.mayDeliver(!channel.isWritable())) {
+        if (!buffers.beginDelivery(!channel.isWritable())) {
             LOG.warn(
                     "Connection {} is closed: it does not read, and there is no memory for more than the {} bytes that wait for it",
                     channel.remoteAddress(), client.outgoingBytes());
             cutOff();
             return;
         }
-        ReplyWriter reply = worker.reply();
+        try {
+            deliver(worker.reply());
+        } finally {
+            buffers.endDelivery();
+        }
+        if (!ended && mayWriteMail()) {
+            scheduleMail();
+        }
+    }
+
+    private void deliver(ReplyWriter reply) {
         try {
             reply.protocol(client.protocol());
             writeMessages(reply);
@@ -180,10 +190,6 @@ final class Outgoing {
             ended = true;
             reply.close();
             owner.failed(fatal);
-            return;
-        }
-        if (mayWriteMail()) {
-            scheduleMail();
         }
     }
 

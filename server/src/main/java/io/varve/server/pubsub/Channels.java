@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import io.varve.server.resp.ArgumentMemory;
@@ -37,11 +38,13 @@ public final class Channels {
     /**
      * @param namesMemory    what names and subscriptions are charged to
      * @param messagesMemory what messages are charged to until they are delivered
+     * @param maxRunBytes    what messages that lie in runs may hold of maxmemory until they are delivered, before who publishes waits
      * @param linesMemory    what is told to monitors likewise
      */
-    public Channels(ArgumentMemory namesMemory, ArgumentMemory messagesMemory, ArgumentMemory linesMemory) {
+    public Channels(ArgumentMemory namesMemory, ArgumentMemory messagesMemory, LongSupplier maxRunBytes,
+            ArgumentMemory linesMemory) {
         this.namesMemory = namesMemory;
-        backlog = new Backlog(messagesMemory);
+        backlog = new Backlog(messagesMemory, maxRunBytes);
         monitors = new Monitors(linesMemory);
     }
 

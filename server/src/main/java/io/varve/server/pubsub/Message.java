@@ -36,6 +36,7 @@ final class Message {
         this.charged = charged;
         if (run != null) {
             run.retain();
+            backlog.holdRun(length);
         }
     }
 
@@ -83,6 +84,7 @@ final class Message {
             backlog.give(charged);
             if (run != null) {
                 run.release();
+                backlog.releaseRun(length);
             }
         }
     }

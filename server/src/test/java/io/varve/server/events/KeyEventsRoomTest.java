@@ -31,7 +31,8 @@ class KeyEventsRoomTest {
     private final Cache cache = StubCache.create(CacheConfig.defaults(1 << 20));
     private final ArgumentMemory memory = new ArgumentMemory(1 << 20);
     private final ArgumentMemory messages = new ArgumentMemory(1 << 16);
-    private final Channels channels = new Channels(new ArgumentMemory(1 << 20), messages, new ArgumentMemory(1));
+    private final Channels channels = new Channels(new ArgumentMemory(1 << 20), messages, () -> 1 << 20,
+            new ArgumentMemory(1));
     private final Subscriptions all = new Subscriptions(channels, () -> {});
     private final Subscriptions deletions = new Subscriptions(channels, () -> {});
     private final Subscriptions news = new Subscriptions(channels, () -> {});

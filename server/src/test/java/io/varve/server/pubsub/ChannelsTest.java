@@ -9,6 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheConfig;
+import io.varve.memory.item.ValueRun;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
@@ -29,8 +32,10 @@ class ChannelsTest {
     private final ArgumentMemory names = new ArgumentMemory(NAMES_BYTES);
     private final ArgumentMemory messages = new ArgumentMemory(MESSAGES_BYTES);
     private final ArgumentMemory lines = new ArgumentMemory(1 << 20);
-    private final Channels channels = new Channels(names, messages, lines);
-    private final Backlog backlog = new Backlog(messages);
+    private static final long MAX_RUN_BYTES = 400_000;
+
+    private final Channels channels = new Channels(names, messages, () -> MAX_RUN_BYTES, lines);
+    private final Backlog backlog = new Backlog(messages, () -> MAX_RUN_BYTES);
     private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new ArgumentMemory(1 << 20));
     private final AtomicInteger wakeUps = new AtomicInteger();
 
@@ -222,6 +227,38 @@ class ChannelsTest {
         assertThat(inbox.put(new Letter(message, to))).isFalse();
         message.delivered();
         assertThat(messages.takenBytes()).isZero();
+    }
+
+    /** Runs are charged to maxmemory and not to the heap: without a limit of their own they would take all of it. */
+    @Test
+    void whoPublishesLargeMessagesWaitsUntilEverybodyHasThem() {
+        try (Cache cache = Cache.open(CacheConfig.defaults(16 << 20).withShards(4))) {
+            Subscriptions one = client();
+            Subscriptions two = client();
+            one.add(Scope.CHANNEL, name("c"));
+            two.add(Scope.CHANNEL, name("c"));
+            AtomicInteger woken = new AtomicInteger();
+            for (int i = 0; i < 4; i++) {
+                assertThat(channels.areBehind()).isFalse();
+                publishRun(cache, 100_000);
+            }
+            assertThat(channels.areBehind()).isFalse();
+            publishRun(cache, 100_000);
+            assertThat(channels.areBehind()).isTrue();
+            channels.whenDelivered(woken::incrementAndGet);
+            one.end();
+            assertThat(woken).hasValue(0);
+            two.end();
+            assertThat(woken).hasValue(1);
+            assertThat(channels.areBehind()).isFalse();
+        }
+    }
+
+    private void publishRun(Cache cache, int length) {
+        ValueRun run = java.util.Objects.requireNonNull(cache.newRun(64, length));
+        assertThat(channels.publish(Scope.CHANNEL, name("c"), Content.at(run.address(), length, run), _ -> false))
+                .isEqualTo(2);
+        run.release();
     }
 
     @Test

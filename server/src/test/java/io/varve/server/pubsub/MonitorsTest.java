@@ -20,7 +20,7 @@ class MonitorsTest {
 
     private final ArgumentMemory names = new ArgumentMemory(4096);
     private final ArgumentMemory lines = new ArgumentMemory(LINES_BYTES);
-    private final Channels channels = new Channels(names, new ArgumentMemory(4096), lines);
+    private final Channels channels = new Channels(names, new ArgumentMemory(4096), () -> 4096, lines);
     private final Monitors monitors = channels.monitors();
     private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new ArgumentMemory(1 << 20));
     private final AtomicInteger wakeUps = new AtomicInteger();

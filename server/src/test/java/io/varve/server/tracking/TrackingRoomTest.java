@@ -38,6 +38,7 @@ class TrackingRoomTest {
     private final Cache cache = StubCache.create(CacheConfig.defaults(1 << 20));
     private final ArgumentMemory memory = new ArgumentMemory(LITTLE_BYTES);
     private final Channels channels = new Channels(new ArgumentMemory(1 << 20), new ArgumentMemory(1 << 20),
+            () -> 1 << 20,
             new ArgumentMemory(1));
     private final Map<Long, Subscriptions> clients = new HashMap<>();
     private final Tracking tracking = new Tracking(cache, memory, clients::get, 0);
