@@ -160,6 +160,22 @@ public interface CacheSession {
      */
     void expire(Key key, Item item, long expireAtMillis);
 
+    /**
+     * A found hash, packed or large, gets fields with times: from now on it has room for them and is looked at when the first of them is
+     * due, which may move its item. A packed one then begins with a word, as {@link io.varve.memory.collection.TimedHashLayout} draws it, and
+     * its encoding is {@link Item#TIMED}; a large one {@link io.varve.memory.collection.HashTree#keepsTimes keeps times}.
+     *
+     * @param earliestMillis the earliest of these times, milliseconds since the epoch
+     * @throws io.varve.memory.item.CacheFullException if there is no memory for it; the fields are then as they were
+     */
+    void keepFieldTimes(Key key, Item item, long earliestMillis);
+
+    /**
+     * When a found item is not any more what it is without anybody's doing: its key expires, or a field of it is due. Milliseconds since
+     * the epoch, or {@link Item#NEVER}.
+     */
+    long changesAtMillis(Item item);
+
     // --- large collections (the keys' shards are locked)
 
     /**

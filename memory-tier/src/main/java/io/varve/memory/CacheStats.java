@@ -32,13 +32,15 @@ import java.util.List;
  * @param bytesReclaimed        bytes that the cleaner freed
  * @param reclaimCost           the sum over cleaned segments of their utilization (redis-plus-plus, equation 2)
  * @param bytesWritten          item bytes appended by writes
+ * @param fieldsExpired         fields of hashes that went by time
  */
 public record CacheStats(long maxMemoryBytes, long poolBytes, long usedBytes, long datasetBytes, long liveBytes,
         long deadBytes, long reservedBytes, int segmentSizeBytes, long segmentsInUse, long segmentsFree,
         long indexBytes, double indexLoadFactor, boolean rehashing, long expiryBytes,
         List<Database> databases, long expiredUnreclaimed, long hits, long misses, long expired, long evicted,
         long expireCyclesLimited, long segmentsCleaned,
-        long segmentsFreedWhole, long bytesMoved, long bytesReclaimed, double reclaimCost, long bytesWritten) {
+        long segmentsFreedWhole, long bytesMoved, long bytesReclaimed, double reclaimCost, long bytesWritten,
+        long fieldsExpired) {
     /**
      * One logical database. Immutable.
      *

@@ -407,7 +407,7 @@ final class InMemoryCache implements Cache {
                 counted.expiredUnreclaimed(), totals.hits, totals.misses, totals.expired, totals.evicted,
                 maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,
-                totals.reclaimCost, totals.bytesWritten);
+                totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired);
     }
 
     private static List<CacheStats.Database> databases(ShardTotals totals, Census.Figures counted) {

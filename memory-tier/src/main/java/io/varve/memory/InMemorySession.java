@@ -273,6 +273,16 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void keepFieldTimes(Key key, Item item, long earliestMillis) {
+        shards[key.shard()].collections().keepFieldTimes(key, item, earliestMillis, nowMillis);
+    }
+
+    @Override
+    public long changesAtMillis(Item item) {
+        return shardOf(item).collections().changesAtMillis(item, nowMillis);
+    }
+
+    @Override
     public void open(Key key, Item item, CollectionTree tree) {
         shards[key.shard()].collections().open(item, tree, nowMillis);
     }

@@ -108,7 +108,29 @@ final class CollectionsFixture implements AutoCloseable {
         }
     }
 
+    /** The same with a large hash that is to have fields with times, the earliest of them this one. */
+    <R> R withTimes(String name, long earliestMillis, Function<HashTree, R> action) {
+        bind(name);
+        session.lock(key);
+        try {
+            boolean found = session.findForWriting(key, item);
+            assert found : name;
+            session.keepFieldTimes(key, item, earliestMillis);
+            HashTree tree = new HashTree();
+            session.open(key, item, tree);
+            R result = action.apply(tree);
+            session.changed(key, Change.SET);
+            return result;
+        } finally {
+            session.unlock(key);
+        }
+    }
+
     // --- elements, by text
+
+    boolean put(HashTree tree, String field, String value, long time) {
+        return tree.put(copy(2, field), field.length(), copy(3, value), value.length(), time);
+    }
 
     boolean put(HashTree tree, String field, String value) {
         return tree.put(copy(2, field), field.length(), copy(3, value), value.length());

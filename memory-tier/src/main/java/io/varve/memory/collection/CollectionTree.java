@@ -35,16 +35,17 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     boolean atElement;
     boolean pathKnown;
     private final ItemType type;
-    private final int trees;
+    private int trees;
     private final byte[] before;
     private boolean begun;
     private long header;
 
-    CollectionTree(ItemType type, int trees, CountedTree tree) {
+    /** @param mostTrees how many it has, unless it is told of fewer */
+    CollectionTree(ItemType type, int mostTrees, CountedTree tree) {
         this.type = type;
-        this.trees = trees;
+        this.trees = mostTrees;
         this.tree = tree;
-        before = new byte[TreeHeader.bytes(trees)];
+        before = new byte[TreeHeader.bytes(mostTrees)];
     }
 
     /**
@@ -62,7 +63,19 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         };
     }
 
-    /** Called by the shard, which knows where the value of the root item is. */
+    /**
+     * Called by the shard, which knows where the value of the root item is.
+     *
+     * @param headerBytes bytes of that value
+     * @param nowMillis   what is due then is hidden, where elements have times
+     */
+    public final void open(NodeSpace space, long newHeader, int headerBytes, long nowMillis) {
+        trees(TreeHeader.trees(headerBytes));
+        open(space, newHeader);
+        asOf(nowMillis);
+    }
+
+    /** The same for one that has as many trees as this object was told last, and nothing that is due. */
     public final void open(NodeSpace space, long newHeader) {
         header = newHeader;
         begun = false;
@@ -85,6 +98,22 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         return trees;
     }
 
+    /** How many trees the next has that it looks at. */
+    final void trees(int count) {
+        if (TreeHeader.bytes(count) > before.length) {
+            throw new IllegalArgumentException("A " + type + " with " + count + " trees");
+        }
+        trees = count;
+    }
+
+    /** Bytes of the header. */
+    public int headerBytes() {
+        return TreeHeader.bytes(trees);
+    }
+
+    /** What is due at that time is hidden from now on. */
+    void asOf(long nowMillis) {}
+
     // --- what is known of it
 
     /** How many elements it has. */
@@ -94,7 +123,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
 
     /** Bytes that its nodes take. */
     public final long bytes() {
-        return TreeHeader.nodeBytes(header, before.length);
+        return TreeHeader.nodeBytes(header, TreeHeader.bytes(trees));
     }
 
     /** 32 bits that belong to the type; 0 at first. */
@@ -226,7 +255,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
      * written to is copied once: not for a single write.
      */
     public final void begin() {
-        Memory.copy(header, before, 0, before.length);
+        Memory.copy(header, before, 0, TreeHeader.bytes(trees));
         tree.space().begin();
         begun = true;
         generous(true);
@@ -261,7 +290,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         begun = false;
         generous(false);
         long written = tree.space().undo();
-        Memory.copy(before, 0, header, before.length);
+        Memory.copy(before, 0, header, TreeHeader.bytes(trees));
         forget();
         toEnd();
         return written;

@@ -1,5 +1,7 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.item.Item;
+
 /**
  * What is looked for in a tree, or put into it: an order and some bytes elsewhere in memory. Confined to the owner of a tree
  * object, and used again and again.
@@ -17,6 +19,8 @@ final class Element {
     int length;
     long value;
     int valueLength;
+    /** Of a field of a hash: from when on it is not there. */
+    long time = Item.NEVER;
 
     Element of(long order, long address, int length) {
         return of(order, address, length, 0, 0);
@@ -31,6 +35,7 @@ final class Element {
         length = newLength;
         value = valueAddress;
         valueLength = newValueLength;
+        time = Item.NEVER;
         return this;
     }
 

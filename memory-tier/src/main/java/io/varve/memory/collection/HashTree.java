@@ -1,28 +1,285 @@
 package io.varve.memory.collection;
 
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 
 /**
  * A large hash, in the order of a seeded hash of its fields. Confined to one thread, which holds the lock of the item's shard: see
  * {@link CollectionTree}.
+ *
+ * <p>If fields have times there is a second tree, of those times in their order ({@link FieldTimeFormat}): so it is known at once how many
+ * fields are due at a moment, and which goes next. A field that is due is hidden: {@link #find} does not find it, a walk is to pass
+ * over it ({@link #isDue}), and {@link #visible} does not count it. It is removed when somebody has the time for that.
  */
 public final class HashTree extends HashedTree {
+    private final CountedTree times = new CountedTree(FieldTimeFormat.INSTANCE);
+    private final Element record = new Element();
+    private final TreePath spot = new TreePath();
+    private final RecordOfField recordOf = new RecordOfField();
+    private final FieldOfRecord fieldOf = new FieldOfRecord();
+    private long nowMillis;
+    /** How many fields are due. */
+    private long due;
+
     public HashTree() {
-        super(ItemType.HASH, HashedFormat.HASH);
+        super(ItemType.HASH, 2, HashedFormat.HASH);
+        trees(1);
     }
 
-    /** Gives a field a value, and stands at it; false if the field was there. */
+    /** Whether the next that is made is to have room for times of fields. */
+    public void keepTimes(boolean keeps) {
+        trees(keeps ? 2 : 1);
+    }
+
+    /** Whether there is room for times of fields. */
+    public boolean keepsTimes() {
+        return trees() == 2;
+    }
+
+    @Override
+    public int headerBytes() {
+        return keepsTimes() ? TimedHashLayout.TREE_HEADER_BYTES : super.headerBytes();
+    }
+
+    @Override
+    void openTrees(NodeSpace space, long header) {
+        super.openTrees(space, header);
+        if (keepsTimes()) {
+            times.open(space, TreeHeader.record(header, 1));
+        }
+        asOf(0);
+    }
+
+    @Override
+    void forget() {
+        super.forget();
+        times.forget();
+        asOf(nowMillis);
+    }
+
+    @Override
+    public void generous(boolean isGenerous) {
+        super.generous(isGenerous);
+        times.generous(isGenerous);
+    }
+
+    @Override
+    long nodesFor(int writes) {
+        return super.nodesFor(writes) + (keepsTimes() ? times.nodesFor(writes) : 0);
+    }
+
+    // --- what is due
+
+    /** Fields that are due at that time are hidden from now on. */
+    @Override
+    public void asOf(long millis) {
+        nowMillis = millis;
+        due = hasTimes() ? countBefore(millis) : 0;
+    }
+
+    private long countBefore(long millis) {
+        times.seek(record.order(FieldTimeFormat.order(millis, 0), false), spot);
+        return times.rank(spot);
+    }
+
+    /** Whether any field has a time. */
+    public boolean hasTimes() {
+        return keepsTimes() && times.count() > 0;
+    }
+
+    /** How many fields there are that are not due. */
+    public long visible() {
+        return size() - due;
+    }
+
+    /** Whether there are fields that are due. */
+    public boolean hides() {
+        return due > 0;
+    }
+
+    /** Whether the field at the position is due. */
+    public boolean isDue() {
+        return due > 0 && isDue(format.time(entry()));
+    }
+
+    private boolean isDue(long time) {
+        return time != Item.NEVER && time < nowMillis;
+    }
+
+    /** The time of the field at the position, milliseconds since the epoch, or {@link Item#NEVER}. */
+    public long time() {
+        return format.time(entry());
+    }
+
+    /** The earliest time of a field that is not due, or {@link Item#NEVER}. */
+    public long earliest() {
+        return hasTimes() ? earliest(due) : Item.NEVER;
+    }
+
+    private long earliest(long rank) {
+        if (rank >= times.count()) {
+            return Item.NEVER;
+        }
+        spot.forget();
+        times.seek(rank, spot);
+        return FieldTimeFormat.time(times.entry(spot));
+    }
+
+    /** The earliest time of all, due or not, or {@link Item#NEVER}. */
+    public long earliestOfAll() {
+        return hasTimes() ? earliest(0) : Item.NEVER;
+    }
+
+    /** Goes to a field; false, and at the end, if it is not there or due. */
+    @Override
+    public boolean find(long field, int length) {
+        return super.find(field, length) && (!isDue() || standing(false));
+    }
+
+    // --- writes
+
+    /** Gives a field a value and no time, and stands at it; false if the field was there. */
     public boolean put(long field, int length, long value, int valueLength) {
+        return put(field, length, value, valueLength, Item.NEVER);
+    }
+
+    /**
+     * The same with a time from which on the field is due, up to {@link TimedHashLayout#LATEST_TIME}, or with {@link Item#NEVER}; a
+     * time only where there is {@linkplain #keepTimes room} for it.
+     *
+     * @return false if the field was there, and not due
+     */
+    public boolean put(long field, int length, long value, int valueLength, long time) {
         long hash = tree.space().hash(field, length);
         boolean there = find(hash, field, length);
+        long old = there ? time() : Item.NEVER;
         element.of(hash, field, length, value, valueLength);
-        if (there) {
-            replace();
-        } else {
-            insert();
+        element.time = time;
+        boolean enters = time != Item.NEVER && time != old;
+        if (enters) {
+            FieldTimeFormat.element(record, time, hash);
+            times.seek(record, spot);
+            times.reserve(record, spot);
         }
-        return !there;
+        try {
+            if (there) {
+                replace();
+            } else {
+                insert();
+            }
+        } catch (CacheFullException full) {
+            if (enters) {
+                times.cancel();
+            }
+            throw full;
+        }
+        if (enters) {
+            times.insertReserved(record, spot);
+            due += isDue(time) ? 1 : 0;
+        }
+        boolean wasDue = isDue(old);
+        if (old != Item.NEVER && old != time) {
+            leave(old, hash);
+        }
+        return !there || wasDue;
     }
+
+    /** A field has no longer this time. */
+    private void leave(long time, long hash) {
+        boolean there = recordOf.find(time, hash);
+        assert there : "a time has been lost";
+        times.remove(recordOf.path, 1);
+        due -= isDue(time) ? 1 : 0;
+    }
+
+    @Override
+    public void remove() {
+        long time = time();
+        long hash = HashedFormat.hash(entry());
+        super.remove();
+        if (time != Item.NEVER) {
+            leave(time, hash);
+        }
+    }
+
+    @Override
+    void removeElements(long from, long to) {
+        if (!hasTimes()) {
+            super.removeElements(from, to);
+            return;
+        }
+        for (long left = to - from; left > 0; left--) {
+            seek(from);
+            remove();
+        }
+    }
+
+    /**
+     * Removes fields that are due, those that were due first; the position is at the end then. Never refused.
+     *
+     * @param most how many at most
+     * @return how many
+     */
+    public int removeDue(int most) {
+        int removed = 0;
+        while (removed < most && due > 0) {
+            spot.forget();
+            times.seek(0, spot);
+            long entry = times.entry(spot);
+            boolean there = fieldOf.find(FieldTimeFormat.time(entry), FieldTimeFormat.hash(entry));
+            assert there : "a field has been lost";
+            tree.remove(fieldOf.path, 1);
+            times.remove(spot, 1);
+            due--;
+            removed++;
+        }
+        toEnd();
+        return removed;
+    }
+
+    /** Looks for what stands for a field among the times. Confined to its tree. */
+    private final class RecordOfField extends SameHash {
+        private long hash;
+
+        RecordOfField() {
+            super(times, new TreePath());
+        }
+
+        boolean find(long time, long soughtHash) {
+            hash = soughtHash;
+            return find(FieldTimeFormat.order(time, soughtHash));
+        }
+
+        @Override
+        boolean matches(long entry) {
+            return FieldTimeFormat.hash(entry) == hash;
+        }
+    }
+
+    /** Looks for a field of a hash that has a time: of those of which both are equal any. Confined to its tree. */
+    private final class FieldOfRecord extends SameHash {
+        private long time;
+
+        FieldOfRecord() {
+            super(tree, new TreePath());
+        }
+
+        boolean find(long soughtTime, long hash) {
+            time = soughtTime;
+            return find(hash);
+        }
+
+        @Override
+        boolean matches(long entry) {
+            return format.time(entry) == time;
+        }
+    }
+
+    // --- the field at the position
 
     /** Where the field at the position is. */
     public long fieldAddress() {
@@ -42,5 +299,28 @@ public final class HashTree extends HashedTree {
     /** Bytes of the value of the field at the position. */
     public int valueLength() {
         return format.valueLength(entry());
+    }
+
+    // --- integrity
+
+    @Override
+    public void checkIntegrity(IntConsumer nodes, Consumer<String> problems) {
+        super.checkIntegrity(nodes, problems);
+        if (!keepsTimes()) {
+            return;
+        }
+        TreeIntegrity.check(times, nodes, problems);
+        long timed = 0;
+        for (boolean more = first(); more; more = next()) {
+            if (time() != Item.NEVER) {
+                timed++;
+                if (!recordOf.find(time(), HashedFormat.hash(entry()))) {
+                    problems.accept("the time of the field of rank " + rank() + " is not known");
+                }
+            }
+        }
+        if (timed != times.count()) {
+            problems.accept(timed + " fields have times, " + times.count() + " are noted");
+        }
     }
 }

@@ -13,6 +13,8 @@ import io.varve.memory.offheap.Memory;
  *  | 4    | varint |        |          | 4    | varint | varint       |       |       |
  *  +------+--------+--------+          +------+--------+--------------+-------+-------+
  * </pre>
+ *
+ * <p>A field that has a time has it behind its value's length, as {@link PackedHashLayout} draws it.
  */
 final class HashedFormat extends LeafFormat {
     static final HashedFormat SET = new HashedFormat(false);
@@ -30,7 +32,10 @@ final class HashedFormat extends LeafFormat {
     @Override
     long bytesOf(Element element) {
         long bytes = (long) LENGTH + PackedHashLayout.varintBytes(element.length) + element.length;
-        return hasValues ? bytes + PackedHashLayout.varintBytes(element.valueLength) + element.valueLength : bytes;
+        return hasValues
+                ? bytes + PackedHashLayout.headBytes(PackedHashLayout.stored(element.valueLength, element.time))
+                        + element.valueLength
+                : bytes;
     }
 
     @Override
@@ -38,7 +43,7 @@ final class HashedFormat extends LeafFormat {
         Memory.putInt(entry, (int) element.order);
         long at = PackedHashLayout.putVarint(entry + LENGTH, element.length);
         if (hasValues) {
-            at = PackedHashLayout.putVarint(at, element.valueLength);
+            at = PackedHashLayout.putHead(at, element.valueLength, element.time);
         }
         Memory.copy(element.bytes, at, element.length);
         if (hasValues) {
@@ -51,8 +56,8 @@ final class HashedFormat extends LeafFormat {
         int length = memberLength(entry);
         int bytes = LENGTH + PackedHashLayout.varintBytes(length) + length;
         if (hasValues) {
-            int valueLength = valueLength(entry);
-            bytes += PackedHashLayout.varintBytes(valueLength) + valueLength;
+            int stored = PackedHashLayout.getVarint(head(entry));
+            bytes += PackedHashLayout.headBytes(stored) + PackedHashLayout.length(stored);
         }
         return bytes;
     }
@@ -82,13 +87,24 @@ final class HashedFormat extends LeafFormat {
 
     long memberAddress(long entry) {
         long at = entry + LENGTH + PackedHashLayout.varintBytes(memberLength(entry));
-        return hasValues ? at + PackedHashLayout.varintBytes(PackedHashLayout.getVarint(at)) : at;
+        return hasValues ? at + PackedHashLayout.headBytes(PackedHashLayout.getVarint(at)) : at;
+    }
+
+    /** Where the length of the value is, of an entry that has one. */
+    private static long head(long entry) {
+        return entry + LENGTH + PackedHashLayout.varintBytes(memberLength(entry));
     }
 
     /** Only where there are values. */
     int valueLength(long entry) {
         assert hasValues;
-        return PackedHashLayout.getVarint(entry + LENGTH + PackedHashLayout.varintBytes(memberLength(entry)));
+        return PackedHashLayout.length(PackedHashLayout.getVarint(head(entry)));
+    }
+
+    /** The time of a field, or {@link io.varve.memory.item.Item#NEVER}; only where there are values. */
+    long time(long entry) {
+        assert hasValues;
+        return PackedHashLayout.time(head(entry));
     }
 
     long valueAddress(long entry) {

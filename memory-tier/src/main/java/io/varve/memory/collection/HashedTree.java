@@ -11,14 +11,14 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
     final Element element = new Element();
     private final MemberSearch search;
 
-    HashedTree(ItemType type, HashedFormat format) {
-        super(type, 1, new CountedTree(format));
+    HashedTree(ItemType type, int mostTrees, HashedFormat format) {
+        super(type, mostTrees, new CountedTree(format));
         this.format = format;
         search = new MemberSearch(tree, format, path);
     }
 
     /** Goes to a member, or a field; false, and at the end, if it is not there. */
-    public final boolean find(long member, int length) {
+    public boolean find(long member, int length) {
         return find(tree.space().hash(member, length), member, length);
     }
 
@@ -39,7 +39,7 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
         standing(true);
     }
 
-    private boolean standing(boolean there) {
+    final boolean standing(boolean there) {
         atElement = there;
         pathKnown = there;
         return there;

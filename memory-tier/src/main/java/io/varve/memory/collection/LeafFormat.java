@@ -5,7 +5,7 @@ package io.varve.memory.collection;
  *
  * <p>An entry is named by its address. Searches are linear over a kilobyte at most: lengths before bytes.
  */
-abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat, MemberIndexFormat {
+abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat, FixedFormat {
     /** The most entries of a leaf: what a search steps over. */
     static final int MOST_ENTRIES = 128;
 

@@ -1,5 +1,6 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 
 /**
@@ -17,10 +18,17 @@ import io.varve.memory.offheap.Memory;
  *  | field length     | value length     | field bytes | value bytes |
  *  | varint, 1 to 5 B | varint, 1 to 5 B |             |             |
  *  +------------------+------------------+-------------+-------------+
+ *
+ *  entry of a field that has a time:
+ *  +------------------+------------------+------+-------------+-------------+
+ *  | field length     | value length with| time | field bytes | value bytes |
+ *  | varint, 1 to 5 B | bit 31, 5 B      | 6    |             |             |
+ *  +------------------+------------------+------+-------------+-------------+
  * </pre>
  *
  * <p>Both lengths come first, so that a search steps over an entry that cannot match after one or two bytes read. A
- * varint has seven bits a byte, low ones first; the top bit of a byte says that another follows.
+ * varint has seven bits a byte, low ones first; the top bit of a byte says that another follows. Bit 31 of a value's length, which no
+ * length has, says that six bytes follow which are the time from which on the field is not there, milliseconds since the epoch.
  */
 final class PackedHashLayout {
     static final int COUNT_OFFSET = 0;
@@ -30,6 +38,11 @@ final class PackedHashLayout {
 
     static final int VARINT_BITS = 7;
     static final int VARINT_MASK = (1 << VARINT_BITS) - 1;
+
+    /** Of a value's length: the field has a time. */
+    static final int TIMED = 1 << 31;
+    private static final int TIME_BYTES = 6;
+    private static final int TIMED_HEAD_BYTES = 5 + TIME_BYTES;
     private static final int VARINT_MORE = 1 << VARINT_BITS;
 
     private PackedHashLayout() {}
@@ -47,11 +60,49 @@ final class PackedHashLayout {
         return value < 1 << VARINT_BITS ? 1 : (38 - Integer.numberOfLeadingZeros(value)) / VARINT_BITS;
     }
 
-    /** Writes a non-negative number; returns the address behind it. */
+    // --- what stands in front of a value
+
+    /** Bytes of a value's length, as it is stored, and of the time behind it if it says that there is one. */
+    static int headBytes(int stored) {
+        return (stored & ~VARINT_MASK) == 0 ? 1 : longHeadBytes(stored);
+    }
+
+    private static int longHeadBytes(int stored) {
+        return stored < 0 ? TIMED_HEAD_BYTES : varintBytes(stored);
+    }
+
+    /** The length that is stored as this. */
+    static int length(int stored) {
+        return stored & ~TIMED;
+    }
+
+    /** As what a value's length is stored. */
+    static int stored(int length, long time) {
+        return time == Item.NEVER ? length : length | TIMED;
+    }
+
+    /** The time behind a value's length, or {@link Item#NEVER}. */
+    static long time(long head) {
+        return getVarint(head) < 0 ? Memory.getUnsigned48(head + TIMED_HEAD_BYTES - TIME_BYTES) : Item.NEVER;
+    }
+
+    /** Writes a value's length, and a time unless it is {@link Item#NEVER}; returns the address behind it. */
+    static long putHead(long head, int length, long time) {
+        long at = putVarint(head, stored(length, time));
+        if (time == Item.NEVER) {
+            return at;
+        }
+        Memory.putUnsigned48(at, time);
+        return at + TIME_BYTES;
+    }
+
+    // --- varints
+
+    /** Writes a number, which is taken as unsigned; returns the address behind it. */
     static long putVarint(long address, int value) {
         int rest = value;
         long at = address;
-        while (rest >= VARINT_MORE) {
+        while ((rest & ~VARINT_MASK) != 0) {
             Memory.putByte(at++, (byte) (rest & VARINT_MASK | VARINT_MORE));
             rest >>>= VARINT_BITS;
         }

@@ -8,7 +8,7 @@ import io.varve.memory.item.ItemType;
  */
 public final class SetTree extends HashedTree {
     public SetTree() {
-        super(ItemType.SET, HashedFormat.SET);
+        super(ItemType.SET, 1, HashedFormat.SET);
     }
 
     /** Puts a member into the set, and stands at it; false if it was there. */

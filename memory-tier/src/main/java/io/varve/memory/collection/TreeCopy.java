@@ -22,13 +22,15 @@ public final class TreeCopy {
     /**
      * Copies all trees of a header into another, whose trees have ids and no nodes.
      *
+     * @param names whether the second tree names leaves of the first
      * @throws io.varve.memory.item.CacheFullException if there is no memory for it; what was copied by then is what the other
      *                                                 header names
      */
-    public static void copy(NodeSpace from, long fromHeader, NodeSpace to, long toHeader, int trees) {
+    public static void copy(NodeSpace from, long fromHeader, NodeSpace to, long toHeader, int trees, boolean names) {
         TreeHeader.flags(toHeader, TreeHeader.flags(fromHeader));
         for (int i = 0; i < trees; i++) {
-            new TreeCopy(from, to, TreeHeader.record(toHeader, i)).copy(TreeHeader.record(fromHeader, i), i > 0);
+            new TreeCopy(from, to, TreeHeader.record(toHeader, i))
+                    .copy(TreeHeader.record(fromHeader, i), names && i > 0);
         }
     }
 

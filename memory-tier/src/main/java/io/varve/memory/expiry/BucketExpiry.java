@@ -2,6 +2,8 @@ package io.varve.memory.expiry;
 
 import java.util.function.Consumer;
 
+import io.varve.memory.item.CacheFullException;
+
 /**
  * The paper's hybrid [1], as published: time buckets first, Redis's sampling with what time is left. Guarded by the
  * shard's lock.
@@ -75,12 +77,45 @@ final class BucketExpiry extends Expiry {
         }
         int cell = buckets.cell(bucketId);
         while (!store.isEmpty(cell)) {
-            expireLast(cell);
+            if (!passLast(cell, nowMillis)) {
+                return BucketStatus.TIME_UNREACHED;
+            }
             if (slice.stepEndsSlice()) {
                 return BucketStatus.EXCEED_TIME_LIMIT;
             }
         }
         return BucketStatus.SUCCESS;
+    }
+
+    /**
+     * The cell's last item is past its time: it goes, or what of it is past; if it has another time then it is sent where that belongs, and
+     * if that is past, or nothing can go now, to the overflow. False if the system refuses the memory for it.
+     */
+    private boolean passLast(int cell, long nowMillis) {
+        long location = store.last(cell);
+        long old = owner.expireAtMillis(location);
+        long left = old < nowMillis ? owner.pastItsTime(location, nowMillis) : old;
+        if (left == ExpiryOwner.GOES) {
+            expireLast(cell);
+            return true;
+        }
+        slice.hurry();
+        if (left == ExpiryOwner.NEVER) {
+            removeLast(cell);
+            return true;
+        }
+        int target = left < nowMillis ? overflowCell : cellFor(left, nowMillis);
+        long moved = store.last(cell);
+        int entry;
+        try {
+            entry = store.addMoved(target, moved);
+        } catch (CacheFullException refused) {
+            return false;
+        }
+        occupied(target, left);
+        removeLast(cell);
+        owner.entryMoved(moved, entry);
+        return true;
     }
 
     @Override

@@ -149,6 +149,17 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         return moved;
     }
 
+    /** An item has got another time on its own: its entry goes where that belongs, if the system has the memory for it. */
+    final void resend(int entry, long oldExpireAtMillis, long newExpireAtMillis, long nowMillis) {
+        long location = store.location(entry);
+        try {
+            owner.entryMoved(location, move(entry, location, oldExpireAtMillis, newExpireAtMillis, nowMillis));
+        } catch (CacheFullException refused) {
+            // It stays where its old time was: who comes by there looks at the item's own.
+            return;
+        }
+    }
+
     /** The item has moved in memory; its time and its back link stay. */
     public final void relocate(int entry, long newLocation) {
         store.relocate(entry, newLocation);

@@ -17,6 +17,8 @@ final class RandomRounds {
     private final Expiry expiry;
     private final SplittableRandom random;
     private boolean done = true;
+    /** Whether the slice's end was noticed within a round. */
+    private boolean overTime;
 
     RandomRounds(Expiry expiry, Ticker ticker) {
         this.expiry = expiry;
@@ -31,7 +33,7 @@ final class RandomRounds {
     CycleStatus run(long nowMillis) {
         for (int rounds = 1; !done; rounds++) {
             done = !round(nowMillis);
-            if (!done && rounds % ROUNDS_PER_READING == 0 && expiry.slice.isOver()) {
+            if (!done && (overTime || rounds % ROUNDS_PER_READING == 0 && expiry.slice.isOver())) {
                 return CycleStatus.MORE;
             }
         }
@@ -43,16 +45,33 @@ final class RandomRounds {
         EntryStore store = expiry.store;
         int samples = (int) Math.min(SAMPLES, store.size());
         int expired = 0;
-        for (int i = 0; i < samples && store.size() > 0; i++) {
+        overTime = false;
+        for (int i = 0; i < samples && store.size() > 0 && !overTime; i++) {
             int entry = store.sample(random.nextLong());
             long location = store.location(entry);
             long expireAtMillis = expiry.owner.expireAtMillis(location);
             if (expireAtMillis < nowMillis) {
-                expiry.remove(entry, expireAtMillis);
-                expiry.owner.expire(location);
-                expired++;
+                expired += pass(entry, location, expireAtMillis, nowMillis) ? 1 : 0;
             }
         }
-        return expired * 4 > samples;
+        return overTime || expired * 4 > samples;
+    }
+
+    /** An item is past its time: it goes, or what of it is past. @return false if nothing can go now */
+    private boolean pass(int entry, long location, long expireAtMillis, long nowMillis) {
+        long left = expiry.owner.pastItsTime(location, nowMillis);
+        if (left == ExpiryOwner.GOES) {
+            expiry.remove(entry, expireAtMillis);
+            expiry.owner.expire(location);
+            return true;
+        }
+        // What went may have been much.
+        overTime = expiry.slice.isOver();
+        if (left == ExpiryOwner.NEVER) {
+            expiry.remove(entry, expireAtMillis);
+        } else if (left != ExpiryOwner.STAYS) {
+            expiry.resend(entry, expireAtMillis, left, nowMillis);
+        }
+        return left != ExpiryOwner.STAYS;
     }
 }

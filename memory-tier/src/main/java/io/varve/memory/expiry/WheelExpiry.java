@@ -60,6 +60,8 @@ final class WheelExpiry extends Expiry {
     private int visited;
     private int firstBucket;
     private int waitingPasses;
+    /** Whether something of an item is past its time still that is waiting. */
+    private boolean moreOfSome;
 
     WheelExpiry(Setting setting) {
         super(levelsFor(setting) * setting.buckets() + 2, setting);
@@ -121,6 +123,7 @@ final class WheelExpiry extends Expiry {
     public void beginCycle(long nowMillis) {
         startLevel(0, nowMillis);
         // What an earlier cycle had no time for comes first, then what has been waiting for this one.
+        moreOfSome = false;
         waitingPasses = store.isEmpty(waitingCell) ? 1 : 2;
         if (waitingPasses == 1) {
             swapWaiting();
@@ -140,6 +143,11 @@ final class WheelExpiry extends Expiry {
                 return CycleStatus.MORE;
             }
             waitingPasses--;
+            if (waitingPasses == 0 && moreOfSome) {
+                // In turns, so that one of which much is to go does not keep others waiting.
+                moreOfSome = false;
+                waitingPasses = 1;
+            }
             if (waitingPasses > 0) {
                 swapWaiting();
             }
@@ -198,7 +206,9 @@ final class WheelExpiry extends Expiry {
             long location = store.last(cell);
             long expireAtMillis = owner.expireAtMillis(location);
             if (expireAtMillis < nowMillis) {
-                expireLast(cell);
+                if (!passLast(cell, location, expireAtMillis, nowMillis)) {
+                    return CycleStatus.DONE;
+                }
             } else if (!sendLast(cell, location, expireAtMillis, nowMillis)) {
                 // It stays, and is seen by nobody once its time has come: the next cycle tries again.
                 return CycleStatus.DONE;
@@ -208,6 +218,22 @@ final class WheelExpiry extends Expiry {
             }
         }
         return CycleStatus.DONE;
+    }
+
+    /** The cell's last item is past its time: it goes, or what of it is past. False if the system refuses memory. */
+    private boolean passLast(int cell, long location, long oldMillis, long nowMillis) {
+        long left = owner.pastItsTime(location, nowMillis);
+        if (left == ExpiryOwner.GOES) {
+            expireLast(cell);
+            return true;
+        }
+        slice.hurry();
+        if (left == ExpiryOwner.NEVER) {
+            removeLast(cell);
+            return true;
+        }
+        moreOfSome |= left != ExpiryOwner.STAYS && left < nowMillis;
+        return sendLast(cell, store.last(cell), left == ExpiryOwner.STAYS ? oldMillis : left, nowMillis);
     }
 
     /** False if the system refuses the memory for it. */

@@ -12,6 +12,10 @@ public enum Change {
     DELETED,
     /** Its time came. */
     EXPIRED,
+    /** The time of some of its fields came; it has others. */
+    FIELDS_EXPIRED,
+    /** The time of the last of its fields came, and it is gone with them. */
+    EMPTIED,
     /** It fell to pressure, and is gone. */
     EVICTED,
     /** It fell to pressure and lives on in the tier below: nobody can see a difference, until that lets it go without a word. */

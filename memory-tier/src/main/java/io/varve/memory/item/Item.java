@@ -7,6 +7,8 @@ package io.varve.memory.item;
 public final class Item {
     /** The encoding that says of any type but a string that the value is the header of a tree. */
     public static final int TREE = 3;
+    /** The encoding that says of a packed hash that its fields may have times. */
+    public static final int TIMED = 2;
     /** The expiry time of an item that never expires. */
     public static final long NEVER = -1;
     /** The latest expiry time there is, ms since the epoch, in the year 10889: it has 48 bits, of which all ones say never. */
@@ -36,6 +38,11 @@ public final class Item {
         this.valueLength = valueLength;
         this.capacity = capacity;
         this.expireAtMillis = expireAtMillis;
+    }
+
+    /** Called by the shard, for whoever keeps the item elsewhere: from then on it is not there. */
+    public void endsAt(long endMillis) {
+        expireAtMillis = endMillis;
     }
 
     /** Packed segment and offset, 48 bits; opaque outside the segment room. */
@@ -84,6 +91,7 @@ public final class Item {
         return capacity;
     }
 
+    /** Whether the key has an expiry time; its fields may have others. */
     public boolean expires() {
         return expireAtMillis != NEVER;
     }

@@ -51,12 +51,15 @@ final class EvictionLine {
                 break;
             }
             long address = items.address(location);
-            ranking.draw(score(address, ItemLayout.expireAtMillis(address), nowMillis));
+            long expireAt = TimedHashes.expireAtMillis(address);
+            if (mayGo(expireAt)) {
+                ranking.draw(score(address, expireAt, nowMillis));
+            }
         }
         return isRandom() ? ranking.drawLineBelowAll() : ranking.drawLine(context.evictionSamples);
     }
 
-    /** An item that may go, drawn at random. */
+    /** An item drawn at random, of those that have times only where others may not go. */
     long sample() {
         return policy.onlyVolatile() ? items.sampler().expiring() : items.sampler().any();
     }
@@ -77,7 +80,7 @@ final class EvictionLine {
     /** Whether the root item at a location may go and is past the line, as each of its nodes finds. */
     boolean isOwnerPast(long root, long nowMillis) {
         long address = items.address(root);
-        long expireAt = ItemLayout.expireAtMillis(address);
+        long expireAt = TimedHashes.expireAtMillis(address);
         return mayGo(expireAt) && ranking
                 .goes(Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, root * SPREAD));
     }

@@ -55,7 +55,7 @@ final class NodeCleaner {
             return disposeDying(location, address, nowMillis);
         }
         int moved = move(location, address, nowMillis);
-        if (moved < 0 && mayEvict && line.mayGo(ItemLayout.expireAtMillis(items.address(root)))) {
+        if (moved < 0 && mayEvict && line.mayGo(TimedHashes.expireAtMillis(items.address(root)))) {
             evict(root);
             return disposeDying(location, address, nowMillis);
         }
@@ -67,8 +67,8 @@ final class NodeCleaner {
         long address = items.address(root);
         if (items.isDetached(address)) {
             items.reclaim(root, address);
-        } else if (ShardItems.isPast(ItemLayout.expireAtMillis(address), nowMillis)) {
-            items.expireNow(root, address);
+        } else if (items.expireNow(root, address, nowMillis)) {
+            return true;
         } else if (evicting && mayLetOneGo() && isOwnersTurn(root, address, size, nowMillis)) {
             evict(root);
         } else {
@@ -119,7 +119,7 @@ final class NodeCleaner {
             return true;
         }
         long root = trees.rootItem(tree);
-        return ShardItems.isPast(ItemLayout.expireAtMillis(items.address(root)), nowMillis)
+        return items.timed().isGone(items.address(root), nowMillis)
                 || !line.isRandom() && line.isOwnerPast(root, nowMillis);
     }
 

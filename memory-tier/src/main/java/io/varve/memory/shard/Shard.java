@@ -1,5 +1,6 @@
 package io.varve.memory.shard;
 
+import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.expiry.CycleStatus;
 import io.varve.memory.expiry.DueCount;
@@ -155,8 +156,8 @@ public final class Shard {
         }
         long location = index.find(key.hash(), key.address(), key.length());
         if (location != Index.NONE
-                && ShardItems.isPast(ItemLayout.expireAtMillis(items.address(location)), nowMillis)) {
-            items.expireFound(index, location, physical);
+                && ShardItems.isPast(ItemLayout.expireAtMillis(items.address(location)), nowMillis)
+                && items.expireFound(index, location, physical, nowMillis)) {
             return Index.NONE;
         }
         return location;
@@ -196,7 +197,7 @@ public final class Shard {
      */
     public long memoryUsage(Item item) {
         long indexShare = items.index(ItemLayout.database(item.address())).bytesPerItem();
-        long expiryShare = item.expires() ? Expiry.BYTES_PER_ENTRY : 0;
+        long expiryShare = ItemLayout.expireAtMillis(item.address()) == Item.NEVER ? 0 : Expiry.BYTES_PER_ENTRY;
         long nodeBytes = item.isTree() ? ShardTrees.nodeBytes(item.address()) : 0;
         LargeRun run = Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
         return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + nodeBytes + indexShare
@@ -217,15 +218,31 @@ public final class Shard {
      */
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis, long nowMillis, boolean tells) {
-        long location = place(key, type, encoding, valueLength, capacity, expireAtMillis, nowMillis, tells);
+        long expireAt = expireAt(key, expireAtMillis, nowMillis);
+        long location = place(key, type, encoding, valueLength, capacity, expireAt, expireAt, nowMillis, tells);
         look(item, location, items.address(location));
+    }
+
+    /** The expiry time that a key is to have. */
+    long expireAt(Key key, long expireAtMillis, long nowMillis) {
+        if (expireAtMillis != KEEP) {
+            return Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
+        }
+        long location = locate(key, nowMillis);
+        return location == Index.NONE ? Item.NEVER : TimedHashes.expireAtMillis(items.address(location));
     }
 
     /** {@link #put}, and the value's bytes. */
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
             long nowMillis) {
-        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis, true);
-        Memory.copy(valueAddress, ItemLayout.valueAddress(items.address(location)), valueLength);
+        long expireAt = expireAt(key, expireAtMillis, nowMillis);
+        long lookAt = TimedHashes.lookAtMillis(type, encoding, valueAddress, valueLength, expireAt);
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, nowMillis, true);
+        long address = items.address(location);
+        Memory.copy(valueAddress, ItemLayout.valueAddress(address), valueLength);
+        if (TimedHashes.isTimed(address)) {
+            TimedHashes.expireAtMillis(address, expireAt);
+        }
     }
 
     /**
@@ -239,30 +256,34 @@ public final class Shard {
         if (locate(key, nowMillis) != Index.NONE) {
             return false;
         }
-        long location = place(key, type, encoding, valueLength, valueLength, expireAtMillis, nowMillis, false);
+        boolean isTimed = type == ItemType.HASH && encoding == Item.TIMED;
+        long expireAt = isTimed ? TimedHashLayout.expireAtMillis(value, from) : expireAtMillis;
+        // When it is to be looked at can be told when the value is there: until then, at once.
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt,
+                isTimed ? 0 : expireAt, nowMillis, false);
         long address = items.address(location);
         ItemLayout.access(address, access);
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
         return true;
     }
 
-    /** @param tells whether a key that was not there is told of as one that has come */
-    private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAtMillis,
+    /**
+     * @param lookAt {@code expireAt}, or when the item is to be looked at before
+     * @param tells  whether a key that was not there is told of as one that has come
+     */
+    private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt, long lookAt,
             long nowMillis, boolean tells) {
         long location = locate(key, nowMillis);
         long address = location == Index.NONE ? 0 : items.address(location);
-        long expireAt = expireAtMillis == KEEP
-                ? location == Index.NONE ? Item.NEVER : ItemLayout.expireAtMillis(address)
-                : Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
         if (location != Index.NONE && !ItemLayout.isTree(address)
-                && items.fitsInPlace(location, address, valueLength, expireAt)) {
-            items.rewrite(location, address, type, encoding, valueLength, expireAt, nowMillis);
+                && items.fitsInPlace(location, address, valueLength, lookAt)) {
+            items.rewrite(location, address, type, encoding, valueLength, expireAt, lookAt, nowMillis);
             return location;
         }
         int access = AccessBits.initial(context.evictionPolicy, nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
-                valueLength, capacity, expireAt, access, nowMillis);
-        items.link(key, location, made, expireAt, nowMillis);
+                valueLength, capacity, lookAt, access, nowMillis);
+        items.link(key, location, made, expireAt != Item.NEVER, lookAt, nowMillis);
         if (tells) {
             items.tellIfCreated(key, location);
         }
@@ -275,14 +296,12 @@ public final class Shard {
             throw new IllegalArgumentException("A run with " + run.headRoom()
                     + " bytes in front of its value has no room for a key of " + key.length());
         }
+        long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long location = locate(key, nowMillis);
-        long expireAt = expireAtMillis == KEEP
-                ? location == Index.NONE ? Item.NEVER : ItemLayout.expireAtMillis(items.address(location))
-                : Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
         long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
                 AccessBits.initial(context.evictionPolicy, nowMillis));
-        items.link(key, location, made, expireAt, nowMillis);
+        items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
         items.tellIfCreated(key, location);
         look(item, made, items.address(made));
     }
@@ -291,7 +310,7 @@ public final class Shard {
     public void resize(Key key, Item item, int encoding, int valueLength, int capacity, long nowMillis) {
         long location = item.location();
         long address = item.address();
-        if (items.fitsInPlace(location, address, valueLength, item.expireAtMillis())) {
+        if (items.fitsInPlace(location, address, valueLength, ItemLayout.expireAtMillis(address))) {
             items.resizeInPlace(address, encoding, valueLength);
             look(item, location, address);
             return;
@@ -310,7 +329,7 @@ public final class Shard {
             return;
         }
         Memory.copy(ItemLayout.valueAddress(address), ItemLayout.valueAddress(items.address(made)), kept);
-        items.replace(key, location, made);
+        items.replace(key.hash(), location, made);
         look(item, made, items.address(made));
     }
 
@@ -319,13 +338,14 @@ public final class Shard {
         long address = item.address();
         try {
             return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                    valueLength, capacity, item.expireAtMillis(), ItemLayout.access(address), nowMillis);
+                    valueLength, capacity, ItemLayout.expireAtMillis(address), ItemLayout.access(address), nowMillis);
         } catch (CacheFullException full) {
             if (capacity == valueLength) {
                 throw full;
             }
             return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                    valueLength, valueLength, item.expireAtMillis(), ItemLayout.access(address), nowMillis);
+                    valueLength, valueLength, ItemLayout.expireAtMillis(address), ItemLayout.access(address),
+                    nowMillis);
         }
     }
 
@@ -346,14 +366,36 @@ public final class Shard {
         return true;
     }
 
+    /** Deletes a key that is there, whatever its time is. */
+    void deleteAnyway(Key key) {
+        int physical = context.databases.physical(key.database());
+        long location = items.index(physical).find(key.hash(), key.address(), key.length());
+        assert location != Index.NONE : "the key has gone";
+        items.index(physical).removeFound();
+        items.letGo(location, items.address(location), physical, Change.DELETED, true);
+    }
+
     /** Sets a found item's expiry time or takes it away; may move the item. */
     public void expire(Key key, Item item, long expireAtMillis, long nowMillis) {
         long expireAt = Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
-        long location = item.location();
-        if (!ItemLayout.hasExpiryFields(item.address()) && expireAt != Item.NEVER) {
-            location = items.withExpiryFields(key, item, expireAt, nowMillis);
+        boolean expired = item.expires();
+        boolean isTimed = TimedHashes.isTimed(item.address());
+        long lookAt = isTimed ? items.timed().lookAtMillis(item.address(), expireAt) : expireAt;
+        lookAt(key, item, lookAt, nowMillis);
+        items.expires(item.address(), expired, expireAt != Item.NEVER);
+        if (isTimed) {
+            TimedHashes.expireAtMillis(item.address(), expireAt);
+            look(item, item.location(), item.address());
         }
-        items.changeExpiry(location, items.address(location), expireAt, nowMillis);
+    }
+
+    /** Has a found item looked at at another time; may move it. */
+    void lookAt(Key key, Item item, long millis, long nowMillis) {
+        long location = item.location();
+        if (!ItemLayout.hasExpiryFields(item.address()) && millis != Item.NEVER) {
+            location = items.withExpiryFields(key, item, millis, nowMillis);
+        }
+        items.changeExpiry(location, items.address(location), millis, nowMillis);
         look(item, location, items.address(location));
     }
 
@@ -401,8 +443,11 @@ public final class Shard {
         int drawn = 0;
         for (int i = 0; i < samples; i++) {
             long location = items.sampler().expiring();
-            if (location != Index.NONE && ItemLayout.database(items.address(location)) == physical) {
-                sum += Math.max(0, ItemLayout.expireAtMillis(items.address(location)) - nowMillis);
+            long expireAt = location == Index.NONE || ItemLayout.database(items.address(location)) != physical
+                    ? Item.NEVER
+                    : TimedHashes.expireAtMillis(items.address(location));
+            if (expireAt != Item.NEVER) {
+                sum += Math.max(0, expireAt - nowMillis);
                 drawn++;
             }
         }
@@ -418,7 +463,7 @@ public final class Shard {
             return 0;
         }
         return index.scan(cursor, location -> {
-            if (!ShardItems.isPast(ItemLayout.expireAtMillis(items.address(location)), nowMillis)) {
+            if (!items.timed().isGone(items.address(location), nowMillis)) {
                 visitor.visit(location);
             }
         });
@@ -431,10 +476,9 @@ public final class Shard {
             return Index.NONE;
         }
         long location = items.sampler().of(index);
-        return location != Index.NONE
-                && ShardItems.isPast(ItemLayout.expireAtMillis(items.address(location)), nowMillis)
-                        ? Index.NONE
-                        : location;
+        return location != Index.NONE && items.timed().isGone(items.address(location), nowMillis)
+                ? Index.NONE
+                : location;
     }
 
     public void lookAt(long location, Item item) {
@@ -561,6 +605,7 @@ public final class Shard {
         totals.hits += hits;
         totals.misses += misses;
         totals.expired += items.expired();
+        totals.fieldsExpired += items.timed().fieldsExpired();
         totals.evicted += items.evicted();
         totals.segmentsFreedWhole += items.segments().freedWhole();
         totals.bytesWritten += items.segments().bytesWritten();

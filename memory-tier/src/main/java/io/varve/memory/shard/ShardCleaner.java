@@ -236,11 +236,10 @@ public final class ShardCleaner {
             items.reclaim(location, address);
             return true;
         }
-        long expireAt = ItemLayout.expireAtMillis(address);
-        if (ShardItems.isPast(expireAt, nowMillis)) {
-            items.expireNow(location, address);
+        if (items.expireNow(location, address, nowMillis)) {
             return true;
         }
+        long expireAt = TimedHashes.expireAtMillis(address);
         if (evicting && line.mayGo(expireAt) && mayGoNow(address) && line.isPast(address, expireAt, nowMillis)) {
             evict(location, address);
             return true;
@@ -309,8 +308,8 @@ public final class ShardCleaner {
         if (ItemLayout.isInternal(address)) {
             return nodes.wouldGo(address, nowMillis);
         }
-        long expireAt = ItemLayout.expireAtMillis(address);
-        return ShardItems.isPast(expireAt, nowMillis)
+        long expireAt = TimedHashes.expireAtMillis(address);
+        return items.timed().isGone(address, nowMillis)
                 || line.mayGo(expireAt) && line.isPast(address, expireAt, nowMillis);
     }
 
@@ -328,7 +327,7 @@ public final class ShardCleaner {
                 return false;
             }
             long owner = nodes.ownerOf(location);
-            if (owner != Index.NONE && line.mayGo(ItemLayout.expireAtMillis(items.address(owner)))
+            if (owner != Index.NONE && line.mayGo(TimedHashes.expireAtMillis(items.address(owner)))
                     && evictIfPastTheLine(owner, nowMillis)) {
                 return true;
             }
@@ -359,7 +358,8 @@ public final class ShardCleaner {
             items.reclaim(location, address);
             return true;
         }
-        if (!line.isPast(address, ItemLayout.expireAtMillis(address), nowMillis)) {
+        long expireAt = TimedHashes.expireAtMillis(address);
+        if (!line.mayGo(expireAt) || !line.isPast(address, expireAt, nowMillis)) {
             return false;
         }
         items.evict(location, address);

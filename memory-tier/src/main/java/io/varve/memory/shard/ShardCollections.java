@@ -1,11 +1,11 @@
 package io.varve.memory.shard;
 
 import io.varve.memory.collection.CollectionTree;
+import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.collection.TreeCopy;
 import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.collection.TreeHeader;
 import io.varve.memory.eviction.AccessBits;
-import io.varve.memory.index.Index;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -41,18 +41,22 @@ public final class ShardCollections {
                             + tree.type());
         }
         trees.nodes().now(nowMillis);
-        tree.open(trees.nodes(), item.valueAddress());
+        tree.open(trees.nodes(), item.valueAddress(), item.valueLength(), nowMillis);
     }
 
     /** Makes a tree in the place of what is under a key, complete with what the filler puts into it. */
     public void make(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler,
             long nowMillis) {
-        long expireAt = expireAt(key, expireAtMillis, nowMillis);
-        long made = begin(key, tree.type(), tree.trees(), expireAt, nowMillis);
+        long expireAt = shard.expireAt(key, expireAtMillis, nowMillis);
+        boolean keepsTimes = TimedHashLayout.isTimedHeader(tree.headerBytes());
+        // With room for a time where there may be one: which it is is known at the end.
+        long made = begin(key, tree.type(), tree.headerBytes(),
+                keepsTimes && expireAt == Item.NEVER ? ItemLayout.MAX_EXPIRE_AT_MILLIS : expireAt, nowMillis);
         long address = items.address(made);
         boolean filled = false;
         try {
             trees.plant(ItemLayout.valueAddress(address), tree.trees(), made);
+            writeWord(address, expireAt);
             tree.open(trees.nodes(), ItemLayout.valueAddress(address));
             tree.generous(true);
             filler.fill();
@@ -69,34 +73,36 @@ public final class ShardCollections {
                 items.abandon(made);
             }
         }
-        link(key, made, expireAt, nowMillis);
+        long lookAt = keepsTimes ? items.timed().lookAtMillis(address, expireAt) : expireAt;
+        if (keepsTimes) {
+            items.lookAt(made, address, lookAt, nowMillis);
+        }
+        link(key, made, expireAt, lookAt, nowMillis);
         items.look(item, made, address);
     }
 
-    private void link(Key key, long made, long expireAt, long nowMillis) {
+    private void link(Key key, long made, long expireAt, long lookAt, long nowMillis) {
         long found = shard.locate(key, nowMillis);
-        items.link(key, found, made, expireAt, nowMillis);
+        items.link(key, found, made, expireAt != Item.NEVER, lookAt, nowMillis);
         items.tellIfCreated(key, found);
     }
 
-    private long expireAt(Key key, long expireAtMillis, long nowMillis) {
-        if (expireAtMillis != Shard.KEEP) {
-            return Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
+    /** What a root item has beside its header, if its fields may have times. */
+    private static void writeWord(long address, long expireAt) {
+        if (TimedHashes.isTimed(address)) {
+            TimedHashLayout.write(TimedHashLayout.word(ItemLayout.valueAddress(address), true), expireAt, 0);
         }
-        long location = shard.locate(key, nowMillis);
-        return location == Index.NONE ? Item.NEVER : ItemLayout.expireAtMillis(items.address(location));
     }
 
     /** A root item without trees that nothing refers to yet. */
-    private long begin(Key key, ItemType type, int count, long expireAt, long nowMillis) {
+    private long begin(Key key, ItemType type, int length, long expireAt, long nowMillis) {
         if (trees.nodes().isBegun()) {
             throw new IllegalStateException("Writes have begun that are to be one, to another collection of the shard");
         }
         trees.nodes().now(nowMillis);
-        int length = TreeHeader.bytes(count);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, Item.TREE,
                 length, length, expireAt, AccessBits.initial(context.evictionPolicy, nowMillis), nowMillis);
-        TreeHeader.clear(ItemLayout.valueAddress(items.address(made)), count);
+        Memory.fill(ItemLayout.valueAddress(items.address(made)), length, (byte) 0);
         return made;
     }
 
@@ -106,15 +112,17 @@ public final class ShardCollections {
      * @param from the shard that has the root item
      */
     public void copy(ShardCollections from, Item source, Key key, Item item, long expireAtMillis, long nowMillis) {
-        long expireAt = expireAt(key, expireAtMillis, nowMillis);
+        long expireAt = shard.expireAt(key, expireAtMillis, nowMillis);
+        long lookAt = from.lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        long made = begin(key, source.type(), count, expireAt, nowMillis);
+        long made = begin(key, source.type(), source.valueLength(), lookAt, nowMillis);
         long address = items.address(made);
         boolean copied = false;
         try {
             trees.plant(ItemLayout.valueAddress(address), count, made);
+            writeWord(address, expireAt);
             TreeCopy.copy(from.trees.nodes(), source.valueAddress(), trees.nodes(), ItemLayout.valueAddress(address),
-                    count);
+                    count, source.type() == ItemType.SORTED_SET);
             copied = true;
         } catch (CacheFullException full) {
             throw CacheFullException.of(ShardTrees.nodeBytes(source.address()));
@@ -123,28 +131,102 @@ public final class ShardCollections {
                 items.abandon(made);
             }
         }
-        link(key, made, expireAt, nowMillis);
+        link(key, made, expireAt, lookAt, nowMillis);
         items.look(item, made, address);
+    }
+
+    /** When a root item is to be looked at that has what this one has, and another expiry time. */
+    private long lookAt(Item source, long expireAt) {
+        return TimedHashes.isTimed(source.address())
+                ? items.timed().lookAtMillis(source.address(), expireAt)
+                : expireAt;
     }
 
     /** Gives the trees of a root item of this shard to another key of it; the root item goes. */
     public void move(Key from, Item source, Key to, Item item, long expireAtMillis, long nowMillis) {
-        long expireAt = expireAt(to, expireAtMillis, nowMillis);
+        long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
+        long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        long made = begin(to, source.type(), count, expireAt, nowMillis);
+        long made = begin(to, source.type(), source.valueLength(), lookAt, nowMillis);
         try {
-            link(to, made, expireAt, nowMillis);
+            link(to, made, expireAt, lookAt, nowMillis);
         } catch (CacheFullException full) {
             throw CacheFullException.of(Math.max(full.bytes(), context.pool.segmentBytes()));
         }
         long address = items.address(made);
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());
+        writeWord(address, expireAt);
         trees.moved(address, made);
         // What goes has no trees any more.
         TreeHeader.clear(source.valueAddress(), count);
         shard.changed(Change.SET, to.database(), to.address(), to.length());
-        boolean deleted = shard.delete(from, nowMillis);
-        assert deleted : "the key has gone";
+        shard.deleteAnyway(from);
+        items.look(item, made, address);
+    }
+
+    // --- times of fields
+
+    /**
+     * A found hash, of whatever form, gets fields with times, the earliest of them this one: from now on there is room for times, and it
+     * is looked at in time. May move the item.
+     *
+     * @throws CacheFullException if there is no memory for it; nothing that can be seen has changed then
+     */
+    public void keepFieldTimes(Key key, Item item, long earliestMillis, long nowMillis) {
+        if (!TimedHashes.isTimed(item.address())) {
+            if (item.isTree()) {
+                addTimes(key, item, nowMillis);
+            } else {
+                addWord(key, item, nowMillis);
+            }
+        }
+        long lookAt = ItemLayout.expireAtMillis(item.address());
+        if (lookAt == Item.NEVER || earliestMillis < lookAt) {
+            shard.lookAt(key, item, earliestMillis, nowMillis);
+        }
+    }
+
+    /** Gives a packed hash the word in front of it. */
+    private void addWord(Key key, Item item, long nowMillis) {
+        long expireAt = item.expireAtMillis();
+        int encoding = item.encoding();
+        int length = item.valueLength();
+        int needed = length + TimedHashLayout.WORD_BYTES;
+        shard.resize(key, item, Item.TIMED, needed, needed, nowMillis);
+        Memory.copy(item.valueAddress(), item.valueAddress() + TimedHashLayout.WORD_BYTES, length);
+        TimedHashLayout.write(item.valueAddress(), expireAt, encoding);
+        items.look(item, item.location(), item.address());
+    }
+
+    /** When a found item of any kind is not any more what it is: its key expires, or a field of it is due. */
+    public long changesAtMillis(Item item, long nowMillis) {
+        return items.timed().changesAtMillis(item.address(), nowMillis);
+    }
+
+    /**
+     * Gives a found hash a second tree, for the times of its fields, which is empty.
+     *
+     * @throws CacheFullException if there is no memory for it; nothing is changed then
+     */
+    private void addTimes(Key key, Item item, long nowMillis) {
+        long expireAt = item.expireAtMillis();
+        long lookAt = ItemLayout.expireAtMillis(item.address());
+        int tree = trees.nodes().newId();
+        long made;
+        try {
+            made = begin(key, ItemType.HASH, TimedHashLayout.TREE_HEADER_BYTES, lookAt, nowMillis);
+        } catch (CacheFullException full) {
+            trees.table().free(tree);
+            throw full;
+        }
+        long address = items.address(made);
+        long header = ItemLayout.valueAddress(address);
+        ItemLayout.access(address, ItemLayout.access(item.address()));
+        Memory.copy(item.valueAddress(), header, item.valueLength());
+        TreeHeader.tree(TreeHeader.record(header, 1), tree);
+        trees.table().tree(tree, made);
+        writeWord(address, expireAt);
+        items.replace(key.hash(), item.location(), made);
         items.look(item, made, address);
     }
 }

@@ -85,7 +85,12 @@ public final class ShardIntegrity {
         if (ItemLayout.isInternal(address)) {
             problems.accept("the index holds a node at " + location);
         }
-        totals.expiring += ItemLayout.expireAtMillis(address) != Item.NEVER ? 1 : 0;
+        totals.expiring += TimedHashes.expireAtMillis(address) != Item.NEVER ? 1 : 0;
+        totals.entries += ItemLayout.expireAtMillis(address) != Item.NEVER ? 1 : 0;
+        String timeProblem = shard.items().timed().problem(address);
+        if (timeProblem != null) {
+            problems.accept("item at " + location + " " + timeProblem);
+        }
         if (ItemLayout.database(address) != physical) {
             problems.accept("item at " + location + " says database " + ItemLayout.database(address) + ", its index is "
                     + physical);
@@ -107,7 +112,7 @@ public final class ShardIntegrity {
                 problems.accept("an expiry entry points at " + location + ", which never expires");
             }
         });
-        expect("expiry entries", totals.expiring, entries[0]);
+        expect("expiry entries", totals.entries, entries[0]);
         expect("expiry size", entries[0], shard.items().expiry().size());
     }
 
@@ -120,7 +125,9 @@ public final class ShardIntegrity {
 
     private static final class Totals {
         private long items;
+        /** Whose keys have an expiry time; that have an expiry entry. */
         private long expiring;
+        private long entries;
         private long large;
         private long datasetBytes;
     }

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * there, and marks the item dead last, because that may free its segment.
  *
  * <p>INVARIANT: an item is live if and only if one index slot holds its location, or, for a node, the entry of its id
- * ({@link ShardNodes}); it has an expiry entry if and only if it has an expiry time; the entry and the item point at each other.
+ * ({@link ShardNodes}); it has an expiry entry if and only if it has an expiry time; the entry and the item point at each other. That time
+ * is when it is looked at next: of a hash whose fields have times not that of its key ({@link TimedHashes}).
  */
 final class ShardItems {
     /** A value may lie in place of a larger one if it wastes no more than this many bytes or half of them. */
@@ -45,6 +46,7 @@ final class ShardItems {
     private final KeyVerifier verifier;
     private final NodeItems nodeItems;
     private final ShardTrees trees;
+    private final TimedHashes timed;
     private final ItemSampler sampler;
 
     private long sequence;
@@ -69,6 +71,7 @@ final class ShardItems {
                 context.ticker, new Expirer());
         this.nodeItems = new NodeItems(number, context, segments);
         this.trees = new ShardTrees(nodeItems, context);
+        this.timed = new TimedHashes(this, context);
         this.sampler = new ItemSampler(this, context);
     }
 
@@ -79,7 +82,7 @@ final class ShardItems {
     void look(Item item, long location, long address) {
         item.look(location, address, ItemType.ofCode(ItemLayout.type(address)), ItemLayout.encoding(address),
                 ItemLayout.keyAddress(address), ItemLayout.keyLength(address), ItemLayout.valueAddress(address),
-                ItemLayout.valueLength(address), ItemLayout.capacity(address), ItemLayout.expireAtMillis(address));
+                ItemLayout.valueLength(address), ItemLayout.capacity(address), TimedHashes.expireAtMillis(address));
     }
 
     void touchAccess(long address, long nowMillis) {
@@ -142,19 +145,24 @@ final class ShardItems {
     }
 
     /** A reply in flight may still be reading a run that it shares. */
-    private boolean isShared(long location) {
+    boolean isShared(long location) {
         return Location.isLarge(location) && context.pool.largeItems().run(location).isShared();
     }
 
+    /** @param lookAt its expiry time, or when it is to be looked at before */
     void rewrite(long location, long address, ItemType type, int encoding, int valueLength, long expireAt,
-            long nowMillis) {
-        changeExpiry(location, address, expireAt, nowMillis);
+            long lookAt, long nowMillis) {
+        if (lookAt != Item.NEVER || ItemLayout.expireAtMillis(address) != Item.NEVER) {
+            boolean expired = TimedHashes.expireAtMillis(address) != Item.NEVER;
+            changeExpiry(location, address, lookAt, nowMillis);
+            expires(address, expired, expireAt != Item.NEVER);
+        }
         datasetBytes += valueLength - ItemLayout.valueLength(address);
         ItemLayout.type(address, type);
         ItemLayout.encoding(address, encoding);
         ItemLayout.valueLength(address, valueLength);
         touchAccess(address, nowMillis);
-        if (expireAt == Item.NEVER) {
+        if (lookAt == Item.NEVER) {
             segments.overwritten(location, nowMillis);
         }
     }
@@ -218,14 +226,20 @@ final class ShardItems {
         return location;
     }
 
-    /** Puts a made item in the place of the one the index has just found, or into a new slot; undoes it if refused. */
-    void link(Key key, long found, long made, long expireAt, long nowMillis) {
+    /**
+     * Puts a made item in the place of the one the index has just found, or into a new slot; undoes it if refused.
+     *
+     * @param expires whether its key has an expiry time
+     * @param lookAt  the time in its expiry field
+     */
+    void link(Key key, long found, long made, boolean expires, long lookAt, long nowMillis) {
         int physical = context.databases.physical(key.database());
         long address = address(made);
-        if (found != Index.NONE && expireAt != Item.NEVER) {
+        if (found != Index.NONE && lookAt != Item.NEVER) {
             long foundAddress = address(found);
             long old = ItemLayout.expireAtMillis(foundAddress);
-            if (old != Item.NEVER && expiry.mayStay(old, expireAt)) {
+            if (old != Item.NEVER && expiry.mayStay(old, lookAt)) {
+                expires(address, TimedHashes.expireAtMillis(foundAddress) != Item.NEVER, expires);
                 takeEntryOver(foundAddress, made, address);
                 index(physical).replaceFound(made);
                 abandon(found, foundAddress);
@@ -234,8 +248,8 @@ final class ShardItems {
         }
         boolean entered = false;
         try {
-            if (expireAt != Item.NEVER) {
-                ItemLayout.expiryEntry(address, expiry.add(made, expireAt, nowMillis));
+            if (lookAt != Item.NEVER) {
+                ItemLayout.expiryEntry(address, expiry.add(made, lookAt, nowMillis));
                 entered = true;
             }
             if (found != Index.NONE) {
@@ -248,16 +262,21 @@ final class ShardItems {
             long refused = index == null ? 0 : index.takeRefusedBytes();
             context.refusedBytes.addAndGet(Math.max(refused, context.pool.segmentBytes()));
             if (entered) {
-                expiry.remove(ItemLayout.expiryEntry(address), expireAt);
+                expiry.remove(ItemLayout.expiryEntry(address), lookAt);
             }
             abandon(made, address);
             throw full;
         }
-        if (entered) {
-            expiringItems[physical]++;
-        }
+        expires(address, false, expires);
         if (found != Index.NONE) {
             letGo(found, address(found), physical, Change.DELETED, false);
+        }
+    }
+
+    /** Counts an item whose key has an expiry time, or has none any more. */
+    void expires(long address, boolean before, boolean now) {
+        if (before != now) {
+            expiringItems[ItemLayout.database(address)] += now ? 1 : -1;
         }
     }
 
@@ -282,10 +301,10 @@ final class ShardItems {
     }
 
     /** Lets a moved copy take over index slot and expiry entry of the item it was made from. */
-    void replace(Key key, long old, long made) {
+    void replace(long hash, long old, long made) {
         long oldAddress = address(old);
         long address = address(made);
-        boolean replaced = index(ItemLayout.database(address)).replace(key.hash(), old, made);
+        boolean replaced = index(ItemLayout.database(address)).replace(hash, old, made);
         assert replaced : "the index has lost " + old;
         if (ItemLayout.expireAtMillis(oldAddress) != Item.NEVER) {
             takeEntryOver(oldAddress, made, address);
@@ -326,29 +345,32 @@ final class ShardItems {
         segments.expiryChanged(made, expireAt, Item.NEVER, nowMillis);
         ItemLayout.expireAtMillis(madeAddress, Item.NEVER);
         Memory.copy(item.valueAddress(), ItemLayout.valueAddress(madeAddress), item.valueLength());
-        replace(key, item.location(), made);
+        replace(key.hash(), item.location(), made);
         return made;
     }
 
-    /** The item has expiry fields, or none is asked for. */
+    /** The item has expiry fields, or none is asked for. Whether its key expires is counted elsewhere. */
     void changeExpiry(long location, long address, long expireAt, long nowMillis) {
         long old = ItemLayout.expireAtMillis(address);
         if (old == expireAt) {
             return;
         }
-        int physical = ItemLayout.database(address);
         if (old == Item.NEVER) {
             ItemLayout.expiryEntry(address, enter(location, expireAt, nowMillis));
-            expiringItems[physical]++;
         } else if (expireAt == Item.NEVER) {
             expiry.remove(ItemLayout.expiryEntry(address), old);
-            expiringItems[physical]--;
         } else if (!expiry.mayStay(old, expireAt)) {
             ItemLayout.expiryEntry(address,
                     expiry.move(ItemLayout.expiryEntry(address), location, old, expireAt, nowMillis));
         }
-        ItemLayout.expireAtMillis(address, expireAt);
-        segments.expiryChanged(location, old, expireAt, nowMillis);
+        lookAt(location, address, expireAt, nowMillis);
+    }
+
+    /** Another time for an item whose entry is the caller's to care for. */
+    void lookAt(long location, long address, long millis, long nowMillis) {
+        long old = ItemLayout.expireAtMillis(address);
+        ItemLayout.expireAtMillis(address, millis);
+        segments.expiryChanged(location, old, millis, nowMillis);
     }
 
     private int enter(long location, long expireAt, long nowMillis) {
@@ -369,7 +391,7 @@ final class ShardItems {
         long expireAt = ItemLayout.expireAtMillis(address);
         if (expireAt != Item.NEVER) {
             expiry.remove(ItemLayout.expiryEntry(address), expireAt);
-            expiringItems[physical]--;
+            expires(address, TimedHashes.expireAtMillis(address) != Item.NEVER, false);
         }
         if (tell) {
             tellAndAbandon(change, location, address, physical);
@@ -424,6 +446,7 @@ final class ShardItems {
 
     private boolean fall(LowerTier lower, long hash, long location, long address, int physical) {
         look(falling, location, address);
+        falling.endsAt(TimedHashes.endMillis(address));
         return lower.take(context.databases.epochOfPhysical(physical), hash, falling, ItemLayout.access(address));
     }
 
@@ -440,13 +463,22 @@ final class ShardItems {
         letGo(location, address, physical, Change.DELETED, false);
     }
 
-    /** Reclaims a live but expired item that the cleaner came upon. */
-    void expireNow(long location, long address) {
+    /** Reclaims a live item that the cleaner came upon, if its time has come. */
+    boolean expireNow(long location, long address, long nowMillis) {
+        if (!timed.isGone(address, nowMillis)) {
+            return false;
+        }
+        Change way = timed.wayOf(address, nowMillis);
         int physical = ItemLayout.database(address);
         boolean removed = index(physical).remove(verifier.hashOf(location), location);
-        assert removed : "the index has lost " + location;
-        expired++;
-        letGo(location, address, physical, Change.EXPIRED, true);
+        assert removed && way != null : "the index has lost " + location;
+        goes(location, address, physical, way);
+        return true;
+    }
+
+    private void goes(long location, long address, int physical, @Nullable Change way) {
+        countExpired(way, address);
+        letGo(location, address, physical, way == null ? Change.EXPIRED : way, true);
     }
 
     /** Moves a live item to the head for its lifetime; the bytes it had are dead. */
@@ -471,6 +503,18 @@ final class ShardItems {
 
     ShardTrees trees() {
         return trees;
+    }
+
+    private void countExpired(@Nullable Change way, long address) {
+        if (way == Change.EMPTIED) {
+            timed.emptied(address);
+        } else {
+            expired++;
+        }
+    }
+
+    TimedHashes timed() {
+        return timed;
     }
 
     /** Draws items at random. */
@@ -549,11 +593,16 @@ final class ShardItems {
         return segments.largeItems();
     }
 
-    /** The item that the index has just found is past its time. */
-    void expireFound(Index index, long location, int physical) {
+    /** The item that the index has just found is past the time at which it is looked at: it goes, or is there still. */
+    boolean expireFound(Index index, long location, int physical, long nowMillis) {
+        long address = address(location);
+        Change way = timed.wayOf(address, nowMillis);
+        if (way == null) {
+            return false;
+        }
         index.removeFound();
-        expired++;
-        letGo(location, address(location), physical, Change.EXPIRED, true);
+        goes(location, address, physical, way);
+        return true;
     }
 
     /** Another length for a value that keeps its place. */
@@ -579,6 +628,7 @@ final class ShardItems {
     void resetStats() {
         expired = 0;
         evicted = 0;
+        timed.resetStats();
     }
 
     int number() {
@@ -587,6 +637,9 @@ final class ShardItems {
 
     /** The shard as the owner of what expires. Guarded by the shard's lock. */
     private final class Expirer implements ExpiryOwner {
+        /** As what the item goes that is to. */
+        private Change way = Change.EXPIRED;
+
         @Override
         public long expireAtMillis(long location) {
             return ItemLayout.expireAtMillis(address(location));
@@ -598,14 +651,25 @@ final class ShardItems {
         }
 
         @Override
+        public long pastItsTime(long location, long nowMillis) {
+            long address = address(location);
+            long left = timed.removeDue(location, address, nowMillis);
+            if (left == GOES) {
+                Change known = timed.wayOf(address, nowMillis);
+                way = known == null ? Change.EXPIRED : known;
+            }
+            return left;
+        }
+
+        @Override
         public void expire(long location) {
             long address = address(location);
             int physical = ItemLayout.database(address);
             boolean removed = index(physical).remove(verifier.hashOf(location), location);
             assert removed : "the index has lost " + location;
-            expired++;
-            expiringItems[physical]--;
-            tellAndAbandon(Change.EXPIRED, location, address, physical);
+            countExpired(way, address);
+            expires(address, TimedHashes.expireAtMillis(address) != Item.NEVER, false);
+            tellAndAbandon(way, location, address, physical);
         }
     }
 }

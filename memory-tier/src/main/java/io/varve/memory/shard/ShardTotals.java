@@ -20,6 +20,7 @@ public final class ShardTotals {
     public long hits;
     public long misses;
     public long expired;
+    public long fieldsExpired;
     public long evicted;
     public long segmentsCleaned;
     public long segmentsFreedWhole;

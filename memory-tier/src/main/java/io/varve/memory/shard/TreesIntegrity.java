@@ -38,11 +38,11 @@ final class TreesIntegrity {
         Item item = new Item();
         items.look(item, location, address);
         CollectionTree tree = CollectionTree.of(item.type());
-        if (item.valueLength() != TreeHeader.bytes(tree.trees())) {
+        if (item.valueLength() != tree.headerBytes() && !TimedHashes.isTimed(address)) {
             problems.accept("the root item at " + location + " has a header of " + item.valueLength() + " bytes");
             return;
         }
-        for (int i = 0; i < tree.trees(); i++) {
+        for (int i = 0; i < TreeHeader.trees(item.valueLength()); i++) {
             int id = TreeHeader.tree(TreeHeader.record(item.valueAddress(), i));
             if (!table.isUsed(id) || !table.isTree(id) || table.location(id) != location) {
                 problems.accept("tree " + id + " of the root item at " + location + " is elsewhere");
@@ -50,7 +50,7 @@ final class TreesIntegrity {
             }
             living.add(id);
         }
-        tree.open(trees.nodes(), item.valueAddress());
+        tree.open(trees.nodes(), item.valueAddress(), item.valueLength(), 0);
         if (tree.size() == 0) {
             problems.accept("the tree at " + location + " has no elements");
         }

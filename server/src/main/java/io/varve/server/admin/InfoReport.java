@@ -199,6 +199,7 @@ public final class InfoReport {
                 .field("instantaneous_input_repl_kbps", "0.00").field("instantaneous_output_repl_kbps", "0.00")
                 .field("rejected_connections", source.connectionsRejected()).field("sync_full", 0)
                 .field("sync_partial_ok", 0).field("sync_partial_err", 0).field("expired_keys", stats.expired())
+                .field("expired_subkeys", stats.fieldsExpired())
                 .field("expired_stale_perc", "0.00")
                 .field("expired_time_cap_reached_count", stats.expireCyclesLimited())
                 .field("expire_cycle_cpu_milliseconds", 0).field("evicted_keys", stats.evicted())

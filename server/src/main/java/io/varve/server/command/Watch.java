@@ -20,11 +20,11 @@ public final class Watch {
     /**
      * A key when it began to be watched. Immutable.
      *
-     * @param shard          whose lock guards it
-     * @param existed        whether it was there
-     * @param expireAtMillis its expiry time, or {@link Item#NEVER}
+     * @param shard           whose lock guards it
+     * @param existed         whether it was there
+     * @param changesAtMillis when it expires or a field of it is due, or {@link Item#NEVER}
      */
-    private record Seen(int shard, boolean existed, long expireAtMillis) {}
+    private record Seen(int shard, boolean existed, long changesAtMillis) {}
 
     /**
      * The keys watched for one transaction. Keys are added by the client's event loop, under the lock of their shard; any thread tells
@@ -65,7 +65,7 @@ public final class Watch {
      *
      * @return false if the heap has no room for it: the next transaction is not to run
      */
-    public boolean add(Key key, boolean existed, long expireAtMillis) {
+    public boolean add(Key key, boolean existed, long changesAtMillis) {
         // Before it is copied: a key may have half a gigabyte.
         long bytes = KEY_OVERHEAD_BYTES + NamedKey.heapBytes(key.length());
         if (!memory.takePiece(bytes)) {
@@ -78,7 +78,7 @@ public final class Watch {
             return true;
         }
         charged += bytes;
-        round.seen.put(name, new Seen(key.shard(), existed, expireAtMillis));
+        round.seen.put(name, new Seen(key.shard(), existed, changesAtMillis));
         all.add(name, round);
         return true;
     }
@@ -112,7 +112,7 @@ public final class Watch {
         }
         // One whose time came is reclaimed some time later, and told then.
         for (Seen key : round.seen.values()) {
-            if (key.existed() && key.expireAtMillis() != Item.NEVER && nowMillis > key.expireAtMillis()) {
+            if (key.existed() && key.changesAtMillis() != Item.NEVER && nowMillis > key.changesAtMillis()) {
                 return true;
             }
         }

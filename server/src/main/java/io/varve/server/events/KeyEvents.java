@@ -100,7 +100,7 @@ public final class KeyEvents implements ChangeListener {
         toKeyevent = selection.toKeyevent();
         selected = bits;
         boolean listens = (bits & (KeyEvent.EXPIRED.bit() | KeyEvent.EVICTED.bit() | KeyEvent.NEW.bit()
-                | KeyEvent.KEYMISS.bit())) != 0;
+                | KeyEvent.KEYMISS.bit() | KeyEvent.HEXPIRED.bit() | KeyEvent.DEL.bit())) != 0;
         if (listens != listening) {
             listening = listens;
             if (listens) {
@@ -140,10 +140,20 @@ public final class KeyEvents implements ChangeListener {
 
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-        if (database >= 0 && change == Change.EXPIRED) {
-            tell(KeyEvent.EXPIRED, database, keyAddress, keyLength);
-        } else if (database >= 0 && change == Change.EVICTED) {
-            tell(KeyEvent.EVICTED, database, keyAddress, keyLength);
+        if (database < 0) {
+            return;
+        }
+        switch (change) {
+            case EXPIRED -> tell(KeyEvent.EXPIRED, database, keyAddress, keyLength);
+            case EVICTED -> tell(KeyEvent.EVICTED, database, keyAddress, keyLength);
+            case FIELDS_EXPIRED -> tell(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
+            case EMPTIED -> {
+                tell(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
+                tell(KeyEvent.DEL, database, keyAddress, keyLength);
+            }
+            // Told by the commands that do it.
+            case SET, EXPIRY_SET, PERSISTED, DELETED, FELL -> {
+            }
         }
     }
 

@@ -13,8 +13,10 @@ package io.varve.server.rdb;
 final class PayloadLayout {
     static final int VERSION_BYTES = Short.BYTES;
     static final int FOOTER_BYTES = VERSION_BYTES + Long.BYTES;
-    /** What is written. */
+    /** What is written... */
     static final int VERSION = 10;
+    /** ... but of what has no form in it: a hash with times of fields. */
+    static final int TIMED_VERSION = 12;
     /** The latest that is read. */
     static final int LATEST_VERSION = 12;
 
@@ -38,6 +40,16 @@ final class PayloadLayout {
     /** Of listpacks, and elements that stand alone. */
     static final int LIST_OF_LISTPACKS = 18;
     static final int SET_LISTPACK = 20;
+    /** Fields with times since the epoch in front of them, as release candidates wrote them. */
+    static final int HASH_TIMED_EARLY = 22;
+    /** A listpack of fields, values and times. */
+    static final int HASH_TIMED_LISTPACK_EARLY = 23;
+    /** The earliest time comes first; in front of each field is how much later it is, and one more, or 0 for no time. */
+    static final int HASH_TIMED = 24;
+    /** The earliest time comes first, but times in the listpack are since the epoch. */
+    static final int HASH_TIMED_LISTPACK = 25;
+    /** The latest time of a field. */
+    static final long LATEST_TIME = (1L << 48) - 1;
 
     /** A node of a list that is one element, or a listpack. */
     static final int NODE_PLAIN = 1;

@@ -1,8 +1,10 @@
 package io.varve.server.rdb;
 
+import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.rdb.ValueSink.Kind;
 import io.varve.server.resp.DoubleReader;
+import io.varve.server.resp.Numbers;
 
 /**
  * Reads a payload of RESTORE, of any version up to the latest that is known. Confined to its user; reused.
@@ -71,7 +73,9 @@ public final class PayloadReader {
                 readSortedSet(type, sink);
             }
             case PayloadLayout.HASH, PayloadLayout.HASH_ZIPMAP, PayloadLayout.HASH_ZIPLIST,
-                    PayloadLayout.HASH_LISTPACK -> {
+                    PayloadLayout.HASH_LISTPACK, PayloadLayout.HASH_TIMED_EARLY,
+                    PayloadLayout.HASH_TIMED_LISTPACK_EARLY, PayloadLayout.HASH_TIMED,
+                    PayloadLayout.HASH_TIMED_LISTPACK -> {
                 sink.begin(Kind.HASH);
                 readHash(type, sink);
             }
@@ -205,16 +209,55 @@ public final class PayloadReader {
             case PayloadLayout.HASH_ZIPMAP -> readPackedFields(zipmap, sink);
             case PayloadLayout.HASH_ZIPLIST -> readPackedFields(ziplist, sink);
             case PayloadLayout.HASH_LISTPACK -> readPackedFields(listpack, sink);
-            default -> {
-                long count = input.readLength();
-                for (long i = 0; i < count; i++) {
-                    input.readText();
-                    long field = input.text();
-                    int length = input.textLength();
-                    input.readText();
-                    sink.field(field, length, input.text(), input.textLength());
-                }
+            case PayloadLayout.HASH_TIMED_LISTPACK_EARLY -> readPackedTimedFields(sink);
+            case PayloadLayout.HASH_TIMED_LISTPACK -> {
+                readEarliest();
+                readPackedTimedFields(sink);
             }
+            case PayloadLayout.HASH_TIMED -> readFields(true, readEarliest() - 1, sink);
+            case PayloadLayout.HASH_TIMED_EARLY -> readFields(true, 0, sink);
+            default -> readFields(false, 0, sink);
+        }
+    }
+
+    /** A time that others are told from; one beyond all others if there are none. */
+    private long readEarliest() {
+        long earliest = input.readLong();
+        PayloadInput.require(earliest >= 0 && earliest <= PayloadLayout.LATEST_TIME + 1);
+        return earliest;
+    }
+
+    /** @param base what is to be added to a time that is not 0 */
+    private void readFields(boolean areTimed, long base, ValueSink sink) {
+        long count = input.readLength();
+        for (long i = 0; i < count; i++) {
+            long stored = areTimed ? input.readLength() : 0;
+            PayloadInput.require(stored <= PayloadLayout.LATEST_TIME);
+            long time = stored == 0 ? Item.NEVER : time(base + stored);
+            input.readText();
+            long field = input.text();
+            int length = input.textLength();
+            input.readText();
+            sink.field(field, length, input.text(), input.textLength(), time);
+        }
+    }
+
+    private static long time(long time) {
+        PayloadInput.require(time >= 0 && time <= PayloadLayout.LATEST_TIME);
+        return time;
+    }
+
+    private void readPackedTimedFields(ValueSink sink) {
+        begin(listpack);
+        while (listpack.next()) {
+            long field = packed.text();
+            int length = packed.textLength();
+            PayloadInput.require(listpack.next());
+            long value = packed.text();
+            int valueLength = packed.textLength();
+            PayloadInput.require(listpack.next() && Numbers.isLong(packed.text(), packed.textLength()));
+            long stored = Numbers.toLong(packed.text(), packed.textLength());
+            sink.field(field, length, value, valueLength, stored == 0 ? Item.NEVER : time(stored));
         }
     }
 
@@ -224,7 +267,7 @@ public final class PayloadReader {
             long field = packed.text();
             int length = packed.textLength();
             PayloadInput.require(entries.next());
-            sink.field(field, length, packed.text(), packed.textLength());
+            sink.field(field, length, packed.text(), packed.textLength(), Item.NEVER);
         }
     }
 }

@@ -1,16 +1,18 @@
 package io.varve.server.rdb;
 
+import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.DoubleText;
 import io.varve.server.resp.Numbers;
 
 /**
- * Writes a payload of DUMP, in version 10. Confined to its user; reused.
+ * Writes a payload of DUMP, in version 10, or 12 for a hash whose fields have times. Confined to its user; reused.
  *
  * <pre>
  *  string -> text -> end
  *  list -+-> (beginPacked -> entry … -> endPacked) … -> endList -> end
  *  set, hash, sortedSet -> text, score … -> end
+ *  timedHash -> (time -> text -> text) … -> end
  *  integers -> integer … -> end
  *  packedHash, packedSortedSet -> beginPacked -> entry, scoreEntry … -> endPacked -> end
  * </pre>
@@ -37,6 +39,8 @@ public final class PayloadWriter {
     private long packedAt;
     private int entries;
     private int width;
+    private int version;
+    private long earliestTime;
 
     public PayloadWriter(GrowingMemory memory) {
         this.memory = memory;
@@ -45,6 +49,7 @@ public final class PayloadWriter {
     // --- what it is
 
     private void begin(int type) {
+        version = PayloadLayout.VERSION;
         at = 0;
         capacity = 0;
         putByte(type);
@@ -73,6 +78,24 @@ public final class PayloadWriter {
     public void hash(long count) {
         begin(PayloadLayout.HASH);
         putLength(count);
+    }
+
+    /**
+     * A hash whose fields have times.
+     *
+     * @param earliest of these times, milliseconds since the epoch
+     */
+    public void timedHash(long count, long earliest) {
+        begin(PayloadLayout.HASH_TIMED);
+        version = PayloadLayout.TIMED_VERSION;
+        earliestTime = earliest;
+        putLong(earliest);
+        putLength(count);
+    }
+
+    /** The time of the field that follows, or {@link Item#NEVER}. */
+    public void time(long time) {
+        putLength(time == Item.NEVER ? 0 : time - earliestTime + 1);
     }
 
     public void sortedSet(long count) {
@@ -246,7 +269,7 @@ public final class PayloadWriter {
 
     /** Ends the payload. @return its length in bytes; it begins where the memory does */
     public int end() {
-        putShort(PayloadLayout.VERSION);
+        putShort(version);
         putLong(Crc64.of(base, at));
         return Math.toIntExact(at);
     }

@@ -19,6 +19,10 @@ public interface ValueSink {
     /** A member of the sorted set. */
     void member(long address, int length, double score);
 
-    /** A field of the hash. */
-    void field(long field, int fieldLength, long value, int valueLength);
+    /**
+     * A field of the hash.
+     *
+     * @param time from when on it is not there, milliseconds since the epoch, or {@link io.varve.memory.item.Item#NEVER}
+     */
+    void field(long field, int fieldLength, long value, int valueLength, long time);
 }

@@ -193,7 +193,7 @@ public final class Tracking implements ChangeListener {
         return switch (change) {
             case SET, EXPIRY_SET, PERSISTED, DELETED -> true;
             // Flash may let what fell go without a word.
-            case EXPIRED, EVICTED, FELL -> false;
+            case EXPIRED, FIELDS_EXPIRED, EMPTIED, EVICTED, FELL -> false;
         };
     }
 

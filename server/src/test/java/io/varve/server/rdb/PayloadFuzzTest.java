@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.List;
 
+import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.fuzz.FuzzRun;
 import io.varve.server.fuzz.GuardedMemory;
@@ -54,7 +55,12 @@ class PayloadFuzzTest {
                         "\u0005" + length(1) + texts("a") + little(Double.doubleToRawLongBits(7), 8),
                         "\f" + ziplist("a", "1", "b", "2.5"), "\u0011" + listpack("a", "1", "b", "-inf"),
                         "\u0004" + length(2) + texts("a", "b", "c", "d"), "\t" + zipmap("a", "b", "c", longer),
-                        "\r" + ziplist("a", "b", "c", "d"), "\u0010" + listpack("a", "b", "c", "d")),
+                        "\r" + ziplist("a", "b", "c", "d"), "\u0010" + listpack("a", "b", "c", "d"),
+                        "\u0016" + length(2) + length(7) + texts("a", "b") + length(0) + texts("c", "d"),
+                        "\u0017" + listpack("a", "b", "7", "c", "d", "0"),
+                        "\u0018" + little(7, 8) + length(2) + length(1) + texts("a", "b") + length(0)
+                                + texts("c", "d"),
+                        "\u0019" + little(7, 8) + listpack("a", "b", "7", "c", "d", "0")),
                 List.of("\u00ff", "\u00fe", "\u00fd", "\u0080", "\u0081", "\u00c0", "\u00c3", "\u00f0", "\u00f4",
                         "\0\0\0\0", "\u0080\u00ff\u00ff\u00ff\u00ff",
                         "\u0081\u007f\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff", "\u0080\u007f\u00ff\u00ff\u00ff",
@@ -153,10 +159,12 @@ class PayloadFuzzTest {
         }
 
         @Override
-        public void field(long field, int fieldLength, long value, int valueLength) {
+        public void field(long field, int fieldLength, long value, int valueLength, long time) {
             assertThat(kind).isEqualTo(Kind.HASH);
+            assertThat(time).isGreaterThanOrEqualTo(Item.NEVER);
             see(field, fieldLength);
             see(value, valueLength);
+            seen = 31 * seen + time;
         }
 
         private void see(long address, int length) {

@@ -141,9 +141,24 @@ final class Dumping {
         }
     }
 
+    /** In one form whatever its size, which does not ask for an order. */
+    private void writeTimedHash(HashValue hash, long earliest) {
+        writer.timedHash(hash.size(), earliest);
+        for (boolean more = hash.first(); more; more = hash.next()) {
+            writer.time(hash.time());
+            writer.text(hash.fieldAddress(), hash.fieldLength());
+            writer.text(hash.valueAddress(), hash.valueLength());
+        }
+    }
+
     private void writeHash(Invocation command, Key key) {
         HashValue hash = HashValue.of(command);
         hash.open(key);
+        long earliest = hash.earliestTime();
+        if (earliest != Item.NEVER) {
+            writeTimedHash(hash, earliest);
+            return;
+        }
         boolean packed = hash.isListpack();
         if (packed) {
             writer.packedHash();

@@ -5,11 +5,13 @@ import io.varve.memory.collection.PackedHash;
 import io.varve.memory.collection.PackedIntegers;
 import io.varve.memory.collection.PackedSet;
 import io.varve.memory.collection.SetTree;
+import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.Workspace;
 import io.varve.server.command.list.ListResult;
@@ -39,6 +41,9 @@ final class Restoring implements ValueSink {
     /** The elements; of a field the note is where its value is, the score how long. */
     private final MemberList elements = new MemberList();
     private final MemberIndex index = new MemberIndex(elements);
+    /** Of fields: their times, 8 bytes each, once one has a time. */
+    private final WorkMemory times = new WorkMemory();
+    private boolean anyTimes;
     private final WorkMemory value = new WorkMemory();
     private final Item item = new Item();
     private final HashTree hashTree = new HashTree();
@@ -81,13 +86,15 @@ final class Restoring implements ValueSink {
     /** What to make room for when there was none for a part of it: all that is held is given back before the command runs again. */
     CacheFullException inAll(CacheFullException full) {
         return CacheFullException.of(2 * (full.bytes() + texts.heldBytes() + elements.heldBytes() + index.heldBytes()
-                + value.heldBytes() + payloadBytes));
+                + times.heldBytes() + value.heldBytes() + payloadBytes));
     }
 
     void release() {
         texts.release();
         elements.release();
         index.release();
+        times.release();
+        anyTimes = false;
         value.release();
         call = null;
     }
@@ -118,10 +125,26 @@ final class Restoring implements ValueSink {
     }
 
     @Override
-    public void field(long field, int fieldLength, long valueAddress, int valueLength) {
+    public void field(long field, int fieldLength, long valueAddress, int valueLength, long time) {
         int added = addOnce(field, fieldLength);
         elements.note(added, valueAddress);
         elements.score(added, valueLength);
+        if (time != Item.NEVER && !anyTimes) {
+            anyTimes = true;
+            times.require(call().cache(), (added + 1L) * Long.BYTES);
+            for (int i = 0; i < added; i++) {
+                Memory.putLong(times.address() + (long) i * Long.BYTES, Item.NEVER);
+            }
+        }
+        if (anyTimes) {
+            times.require(call().cache(), (added + 1L) * Long.BYTES);
+            Memory.putLong(times.address() + (long) added * Long.BYTES,
+                    Math.min(time, TimedHashLayout.LATEST_TIME));
+        }
+    }
+
+    private long time(int index) {
+        return anyTimes ? Memory.getLong(times.address() + (long) index * Long.BYTES) : Item.NEVER;
     }
 
     private int addOnce(long address, int length) {
@@ -203,11 +226,12 @@ final class Restoring implements ValueSink {
     }
 
     private void storeHash(Invocation command, Key key, long expireAtMillis) {
-        long bytes = PackedHash.EMPTY_BYTES;
+        int word = anyTimes ? TimedHashLayout.WORD_BYTES : 0;
+        long bytes = word + (long) PackedHash.EMPTY_BYTES;
         int longest = elements.longest();
         for (int i = 0; i < elements.count(); i++) {
             int valueLength = (int) elements.score(i);
-            bytes += PackedHash.entryBytes(elements.length(i), valueLength);
+            bytes += PackedHash.entryBytes(elements.length(i), valueLength, time(i));
             longest = Math.max(longest, valueLength);
         }
         boolean large = elements.count() > command.server().config().hashMaxListpackEntries()
@@ -217,20 +241,27 @@ final class Restoring implements ValueSink {
             makeHashTree(command, key, encoding, expireAtMillis);
             return;
         }
-        long hash = require(command, bytes);
+        long start = require(command, bytes);
+        if (anyTimes) {
+            TimedHashLayout.write(start, expireAtMillis, encoding);
+        }
+        long hash = start + word;
         PackedHash.clear(hash);
         int length = PackedHash.EMPTY_BYTES;
         for (int i = 0; i < elements.count(); i++) {
             length = PackedHash.append(hash, length, elements.address(i), elements.length(i), elements.note(i),
-                    (int) elements.score(i));
+                    (int) elements.score(i), time(i));
         }
-        command.session().set(key, ItemType.HASH, encoding, hash, length, expireAtMillis);
+        command.session().set(key, ItemType.HASH, anyTimes ? Item.TIMED : encoding, start, word + length,
+                expireAtMillis);
     }
 
     private void makeHashTree(Invocation command, Key key, int encoding, long expireAtMillis) {
+        hashTree.keepTimes(anyTimes);
         command.session().makeTree(key, item, hashTree, expireAtMillis, () -> {
             for (int i = 0; i < elements.count(); i++) {
-                hashTree.put(elements.address(i), elements.length(i), elements.note(i), (int) elements.score(i));
+                hashTree.put(elements.address(i), elements.length(i), elements.note(i), (int) elements.score(i),
+                        time(i));
             }
             hashTree.flags(encoding);
         });

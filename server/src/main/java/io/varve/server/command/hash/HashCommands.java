@@ -2,6 +2,7 @@ package io.varve.server.command.hash;
 
 import java.nio.charset.StandardCharsets;
 
+import io.varve.memory.item.Item;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
@@ -52,6 +53,7 @@ public final class HashCommands {
         table.add(hash("hincrbyfloat", 4, "2.6.0", "Adds to the floating-point number in a hash's field")
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(HashCommands::incrbyfloat));
         HashWalkCommands.addTo(table);
+        HashExpiryCommands.addTo(table);
     }
 
     static CommandBuilder hash(String name, int arity, String since, String summary) {
@@ -124,7 +126,9 @@ public final class HashCommands {
             return;
         }
         long old = 0;
+        long time = Item.NEVER;
         if (hash.findArgument(2)) {
+            time = hash.time();
             if (!call.parseLong(hash.valueAddress(), hash.valueLength())) {
                 call.reply().error("ERR hash value is not an integer");
                 return;
@@ -137,7 +141,7 @@ public final class HashCommands {
             return;
         }
         long text = call.formatLong(sum);
-        hash.put(call.argumentAddress(2), call.argumentLength(2), text, call.formattedLength());
+        hash.put(call.argumentAddress(2), call.argumentLength(2), text, call.formattedLength(), time);
         call.events().tell(KeyEvent.HINCRBY, call.keyAt(0));
         call.reply().integer(sum);
     }
@@ -156,7 +160,9 @@ public final class HashCommands {
         if (hash.openForWriting(call.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        LongDouble old = hash.findArgument(2)
+        boolean there = hash.findArgument(2);
+        long time = there ? hash.time() : Item.NEVER;
+        LongDouble old = there
                 ? LongDouble.parse(hash.valueAddress(), hash.valueLength())
                 : LongDouble.ZERO;
         if (old.kind() == LongDouble.Kind.INVALID) {
@@ -170,7 +176,7 @@ public final class HashCommands {
         }
         byte[] text = sum.text().getBytes(StandardCharsets.US_ASCII);
         long address = call.scratch(text);
-        hash.put(call.argumentAddress(2), call.argumentLength(2), address, text.length);
+        hash.put(call.argumentAddress(2), call.argumentLength(2), address, text.length, time);
         call.events().tell(KeyEvent.HINCRBYFLOAT, call.keyAt(0));
         call.reply().bulk(address, text.length);
     }

@@ -23,11 +23,15 @@ import io.varve.server.resp.ReplyWriter;
  * {@link io.varve.memory.item.CacheFullException} before anything is changed. What writes or removes leaves the cursor nowhere. A
  * hash that loses its last field goes with its key.
  *
+ * <p>Fields may have times ({@link HashTimes} changes them); those that are due are not there.
+ *
  * <p>A packed hash that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good. A tree is in the
  * order of a hash of the fields, a packed hash in that in which they came.
  */
 public final class HashValue implements Pickable {
     private static final Workspace<HashValue> WORKSPACE = Workspace.madeBy(HashValue::new);
+    /** Behind all others: who seeks begins anew. */
+    private static final long ELSEWHERE = Long.MAX_VALUE / 2;
 
     private final Invocation call;
     private final Item item = new Item();
@@ -36,6 +40,8 @@ public final class HashValue implements Pickable {
     private Key key = new Key();
     private boolean present;
     private boolean isTree;
+    /** How many fields are in front of the cursor that came to it by walking. */
+    private long walked;
     /** What OBJECT ENCODING tells: a tree has it in its flags. */
     private int encoding;
 
@@ -49,6 +55,7 @@ public final class HashValue implements Pickable {
     private int fieldBytes;
     private long value;
     private int valueBytes;
+    private long time = Item.NEVER;
 
     HashValue(Invocation call) {
         this.call = call;
@@ -58,6 +65,30 @@ public final class HashValue implements Pickable {
     /** That of an invocation. */
     public static HashValue of(Invocation call) {
         return WORKSPACE.of(call);
+    }
+
+    // --- for HashTimes
+
+    PackedHashEdit packed() {
+        return packed;
+    }
+
+    HashTree tree() {
+        return tree;
+    }
+
+    boolean isTree() {
+        return isTree;
+    }
+
+    /** Has it look at the key once more, whose tree has got room for times. */
+    void keepTimes(long earliestMillis) {
+        if (isTree) {
+            call.session().keepFieldTimes(key, item, earliestMillis);
+            call.session().open(key, item, tree);
+        } else {
+            packed.keepTimes(earliestMillis);
+        }
     }
 
     // --- open
@@ -85,10 +116,11 @@ public final class HashValue implements Pickable {
         isTree = present && item.isTree();
         if (isTree) {
             call.session().open(at, item, tree);
+            walked = ELSEWHERE;
             encoding = tree.flags();
         } else {
             packed.open(at, present);
-            encoding = present ? item.encoding() : Encodings.HASH_LISTPACK;
+            encoding = packed.encoding();
         }
         return found;
     }
@@ -98,7 +130,7 @@ public final class HashValue implements Pickable {
     /** How many fields it has. */
     @Override
     public long size() {
-        return isTree ? tree.size() : packed.size();
+        return isTree ? tree.visible() : packed.size();
     }
 
     /** Whether it tells of a listpack. */
@@ -106,10 +138,21 @@ public final class HashValue implements Pickable {
         return encoding == Encodings.HASH_LISTPACK;
     }
 
+    /** Whether fields may have times. */
+    public boolean keepsTimes() {
+        return isTree ? tree.keepsTimes() : packed.keepsTimes();
+    }
+
+    /** When the first of the fields is due that are there, or {@link Item#NEVER}. */
+    public long earliestTime() {
+        return isTree ? tree.earliest() : packed.earliest();
+    }
+
     // --- cursor
 
     /** Goes to a field; false if it is not there. */
     public boolean find(long address, int length) {
+        walked = ELSEWHERE;
         return isTree ? tree.find(address, length) : packed.find(address, length);
     }
 
@@ -120,34 +163,66 @@ public final class HashValue implements Pickable {
 
     /** Goes to the first field; false if there is none. */
     public boolean first() {
-        return isTree ? tree.first() : packed.first();
+        walked = 0;
+        return isTree ? goToLasting(tree.first()) : packed.first();
     }
 
     /** Goes to the next field; false if there is none. */
     @Override
     public boolean next() {
-        return isTree ? tree.next() : packed.next();
+        walked++;
+        return isTree ? goToLasting(tree.next()) : packed.next();
+    }
+
+    private boolean goToLasting(boolean there) {
+        boolean more = there;
+        while (more && tree.isDue()) {
+            more = tree.next();
+        }
+        return more;
     }
 
     /** Goes to the field that so many stand in front of; false if there are not as many. */
     @Override
     public boolean seek(long rank) {
-        return isTree ? tree.seek(rank) : packed.seek(rank);
+        return isTree ? seekInTree(rank) : packed.seek(rank);
+    }
+
+    /** While there are fields that are due it is walked to: those are known by their times, not by their ranks. */
+    private boolean seekInTree(long rank) {
+        if (!tree.hides()) {
+            return tree.seek(rank);
+        }
+        boolean there = tree.isAtElement() && walked <= rank || first();
+        while (there && walked < rank) {
+            there = next();
+        }
+        return there;
     }
 
     @Override
     public boolean isWalked() {
-        return !isTree;
+        return !isTree || tree.hides();
     }
 
     @Override
     public long here() {
-        return packed.here();
+        return isTree ? tree.rank() : packed.here();
     }
 
     @Override
     public void show(long place) {
-        packed.show((int) place);
+        if (isTree) {
+            tree.seek(place);
+            walked = ELSEWHERE;
+        } else {
+            packed.show((int) place);
+        }
+    }
+
+    /** When the cursor's field is due, or {@link Item#NEVER}. */
+    public long time() {
+        return isTree ? tree.time() : packed.time();
     }
 
     /** Where the bytes of the current field are. */
@@ -186,7 +261,7 @@ public final class HashValue implements Pickable {
      */
     long scan(long cursor, int count, Runnable visit) {
         if (isTree) {
-            return tree.scan(cursor, count, visit);
+            return tree.scan(cursor, count, tree.hides() ? () -> visitLasting(visit) : visit);
         }
         for (boolean more = first(); more; more = next()) {
             visit.run();
@@ -194,10 +269,22 @@ public final class HashValue implements Pickable {
         return 0;
     }
 
+    private void visitLasting(Runnable visit) {
+        if (!tree.isDue()) {
+            visit.run();
+        }
+    }
+
     // --- fields come and change
 
-    /** Gives a field a value, neither of which lies in this hash; whether the field is new. */
+    /** Gives a field a value, neither of which lies in this hash, and no time; whether the field is new. */
     boolean put(long newField, int fieldLength, long newValue, int valueLength) {
+        return put(newField, fieldLength, newValue, valueLength, Item.NEVER);
+    }
+
+    /** The same for the cursor's field, which keeps its time, or for a new one. */
+    boolean put(long newField, int fieldLength, long newValue, int valueLength, long newTime) {
+        time = newTime;
         field = newField;
         fieldBytes = fieldLength;
         value = newValue;
@@ -207,10 +294,10 @@ public final class HashValue implements Pickable {
             putOneIntoTree();
         } else {
             boolean there = packed.find(newField, fieldLength);
-            long more = packed.moreBytes(fieldLength, valueLength);
+            long more = packed.moreBytes(fieldLength, valueLength, time);
             if (more <= 0 || staysPacked(there ? 0 : 1, more)) {
                 packed.makeRoom(Math.max(0, more));
-                packed.write(newField, fieldLength, newValue, valueLength);
+                packed.write(newField, fieldLength, newValue, valueLength, time);
             } else {
                 becomeTree(putOne);
             }
@@ -220,7 +307,7 @@ public final class HashValue implements Pickable {
     }
 
     private void putOneIntoTree() {
-        tree.put(field, fieldBytes, value, valueBytes);
+        tree.put(field, fieldBytes, value, valueBytes, time);
     }
 
     /** Puts the arguments from a number on, fields and values in turn; how many fields are new. */
@@ -255,7 +342,7 @@ public final class HashValue implements Pickable {
         for (int i = argument; i < call.argumentCount(); i += 2) {
             // A field that is named twice is counted twice: the sum is what is needed at most on the way.
             fresh += findArgument(i) ? 0 : 1;
-            more += Math.max(0, packed.moreBytes(call.argumentLength(i), call.argumentLength(i + 1)));
+            more += Math.max(0, packed.moreBytes(call.argumentLength(i), call.argumentLength(i + 1), Item.NEVER));
             if (more > 0 && !staysPacked(fresh, more)) {
                 becomeTree(putArguments);
                 return;
@@ -265,17 +352,24 @@ public final class HashValue implements Pickable {
         for (int i = argument; i < call.argumentCount(); i += 2) {
             findArgument(i);
             packed.write(call.argumentAddress(i), call.argumentLength(i), call.argumentAddress(i + 1),
-                    call.argumentLength(i + 1));
+                    call.argumentLength(i + 1), Item.NEVER);
         }
     }
 
-    private boolean staysPacked(int moreFields, long moreBytes) {
+    boolean staysPacked(int moreFields, long moreBytes) {
         return call.server().config().staysPacked(packed.size() + moreFields, packed.bytes() + moreBytes);
     }
 
     private void becomeTree(Runnable how) {
+        becomeTree(how, packed.keepsTimes());
+    }
+
+    /** @param keepsTimes whether fields get times on the way, or have some */
+    void becomeTree(Runnable how, boolean keepsTimes) {
         write = how;
+        tree.keepTimes(keepsTimes);
         call.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
+        tree.asOf(call.now());
         isTree = true;
     }
 
@@ -288,7 +382,8 @@ public final class HashValue implements Pickable {
         return Math.max(fieldLength, valueLength) > call.server().config().hashMaxListpackValueBytes();
     }
 
-    private void written(boolean isLong) {
+    /** A change is complete. */
+    void written(boolean isLong) {
         present = true;
         if (isLong || size() > call.server().config().hashMaxListpackEntries()) {
             encoding = Encodings.HASH_HASHTABLE;
@@ -305,9 +400,25 @@ public final class HashValue implements Pickable {
 
     /** Removes the fields that the arguments from a number on name; how many were there. */
     long removeArguments(int from) {
+        return removeArguments(from, (number, there) -> there);
+    }
+
+    /** Which of the fields that arguments name go. */
+    interface Departure {
+        /**
+         * Asked about each in turn.
+         *
+         * @param there whether the field is there; the cursor is at it then
+         * @return whether it goes; only one that is there may
+         */
+        boolean goes(int argument, boolean there);
+    }
+
+    /** Removes some of the fields that the arguments from a number on name; how many went. */
+    long removeArguments(int from, Departure departure) {
         long before = size();
-        for (int i = from; i < call.argumentCount() && present; i++) {
-            if (findArgument(i)) {
+        for (int i = from; i < call.argumentCount(); i++) {
+            if (departure.goes(i, findArgument(i))) {
                 remove(size() == before);
             }
         }

@@ -2,6 +2,7 @@ package io.varve.server.command.hash;
 
 import io.varve.memory.collection.HashTree;
 import io.varve.memory.collection.PackedHash;
+import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
@@ -14,6 +15,9 @@ import io.varve.server.command.value.Encodings;
  * command. {@link HashValue} says what it promises, and tells of its changes.
  *
  * <p>A change begins with {@link #makeRoom}, which may move the item, and ends with {@link #finish}.
+ *
+ * <p>If fields have times, a word stands in front of the hash ({@link TimedHashLayout}). Fields that are due are passed over, and are
+ * not found; one that gets a value takes its old place.
  */
 final class PackedHashEdit {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
@@ -23,8 +27,12 @@ final class PackedHashEdit {
     private final Item item;
     private Key key = new Key();
     private boolean present;
+    /** Bytes in front of the hash. */
+    private int base;
     /** Bytes of the hash, while it is changed less than its item has. */
     private int length;
+    /** How many fields are due. */
+    private int due;
     /** Where the cursor's entry begins in the value, and how many are in front of it if the cursor came there by walking. */
     private int here;
     private long rank;
@@ -38,24 +46,38 @@ final class PackedHashEdit {
     void open(Key at, boolean there) {
         key = at;
         present = there;
-        length = there ? item.valueLength() : PackedHash.EMPTY_BYTES;
+        base = there && item.encoding() == Item.TIMED ? TimedHashLayout.WORD_BYTES : 0;
+        length = there ? item.valueLength() - base : PackedHash.EMPTY_BYTES;
+        due = base == 0 ? 0 : PackedHash.countDue(hash(), length, call.now());
         here = NOWHERE;
     }
 
     /** How many fields; 0 if it is not there. */
     int size() {
-        return present ? PackedHash.count(hash()) : 0;
+        return present ? PackedHash.count(hash()) - due : 0;
+    }
+
+    /** Whether fields may have times. */
+    boolean keepsTimes() {
+        return base != 0;
+    }
+
+    /** What OBJECT ENCODING tells by, times apart. */
+    int encoding() {
+        return !present
+                ? Encodings.HASH_LISTPACK
+                : base == 0 ? item.encoding() : TimedHashLayout.encoding(item.valueAddress());
     }
 
     /** Bytes of its value, or of that of an empty hash. */
     int bytes() {
-        return length;
+        return base + length;
     }
 
     // --- the cursor
 
     private long hash() {
-        return item.valueAddress();
+        return item.valueAddress() + base;
     }
 
     private long entry() {
@@ -68,20 +90,33 @@ final class PackedHashEdit {
         return here != NOWHERE;
     }
 
-    /** Goes to a field; false, and nowhere, if it is not there. */
+    /** Goes to a field; false if it is not there, or due: then the cursor is where it may be written, and is not to be read. */
     boolean find(long field, int fieldLength) {
         rank = Long.MAX_VALUE;
-        return goTo(present ? PackedHash.find(hash(), length, field, fieldLength) : PackedHash.NONE);
+        return goTo(present ? PackedHash.find(hash(), length, field, fieldLength) : PackedHash.NONE) && !isDue();
+    }
+
+    private boolean isDue() {
+        return due > 0 && PackedHash.isDue(entry(), call.now());
     }
 
     boolean first() {
         rank = 0;
-        return goTo(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
+        return goToLasting(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
     }
 
     boolean next() {
         rank++;
-        return goTo(PackedHash.next(hash(), length, entry()));
+        return goToLasting(PackedHash.next(hash(), length, entry()));
+    }
+
+    /** Goes to an entry, or to the next that is not due. */
+    private boolean goToLasting(long entry) {
+        boolean there = goTo(entry);
+        while (there && isDue()) {
+            there = goTo(PackedHash.next(hash(), length, entry()));
+        }
+        return there;
     }
 
     /** Goes to the field that so many stand in front of; who goes upwards walks over each of them once. */
@@ -120,18 +155,34 @@ final class PackedHashEdit {
         return PackedHash.valueLength(entry());
     }
 
-    /** Puts all fields into a tree that is being made. */
+    /** When the field is due, or {@link Item#NEVER}. */
+    long time() {
+        return PackedHash.time(entry());
+    }
+
+    /** When the first of all that are not due is, or {@link Item#NEVER}. */
+    long earliest() {
+        return base == 0 ? Item.NEVER : PackedHash.earliest(hash(), length, call.now());
+    }
+
+    /** Puts all fields, also those that are due, into a tree that is being made, and keeps times if this does. */
     void copyTo(HashTree tree) {
-        for (boolean more = first(); more; more = next()) {
-            tree.put(fieldAddress(), fieldLength(), valueAddress(), valueLength());
+        boolean more = goTo(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
+        while (more) {
+            tree.put(fieldAddress(), fieldLength(), valueAddress(), valueLength(), time());
+            more = goTo(PackedHash.next(hash(), length, entry()));
         }
     }
 
     // --- change
 
-    /** How many bytes more it would have with this value in the field that was sought last, there or not; negative: less. */
-    long moreBytes(int fieldLength, int valueLength) {
-        return PackedHash.entryBytes(fieldLength, valueLength) - (here == NOWHERE ? 0 : PackedHash.entryBytes(entry()));
+    /**
+     * How many bytes more it would have with this value, and a time or {@link Item#NEVER}, in the field that was sought last, there or
+     * not; negative: less.
+     */
+    long moreBytes(int fieldLength, int valueLength, long time) {
+        return PackedHash.entryBytes(fieldLength, valueLength, time)
+                - (here == NOWHERE ? 0 : PackedHash.entryBytes(entry()));
     }
 
     /**
@@ -143,7 +194,7 @@ final class PackedHashEdit {
      * rarely.
      */
     void makeRoom(long more) {
-        long needed = length + more;
+        long needed = base + length + more;
         if (needed > MAX_BYTES) {
             throw CacheFullException.INSTANCE;
         }
@@ -158,12 +209,31 @@ final class PackedHashEdit {
         }
     }
 
-    /** Gives the field that was sought last its value. There is room for it. */
-    void write(long field, int fieldLength, long value, int valueLength) {
-        length = here == NOWHERE
-                ? PackedHash.append(hash(), length, field, fieldLength, value, valueLength)
-                : PackedHash.replace(hash(), length, entry(), value, valueLength);
+    /** Gives the field that was sought last its value, and a time or {@link Item#NEVER}. There is room for it. */
+    void write(long field, int fieldLength, long value, int valueLength, long time) {
+        if (here == NOWHERE) {
+            length = PackedHash.append(hash(), length, field, fieldLength, value, valueLength, time);
+        } else {
+            due -= isDue() ? 1 : 0;
+            length = PackedHash.replace(hash(), length, entry(), value, valueLength, time);
+        }
         here = NOWHERE;
+    }
+
+    /** Gives the cursor's field a time, or takes it away ({@link Item#NEVER}). There is room for it. */
+    void time(long time) {
+        length = PackedHash.time(hash(), length, entry(), time);
+        here = NOWHERE;
+    }
+
+    /**
+     * Makes it fit for times of fields.
+     *
+     * @param earliest of them; milliseconds since the epoch
+     */
+    void keepTimes(long earliest) {
+        call.session().keepFieldTimes(key, item, earliest);
+        open(key, true);
     }
 
     /** Removes the cursor's field. */
@@ -174,10 +244,16 @@ final class PackedHashEdit {
 
     /** Ends a change. */
     void finish(int encoding) {
-        if (length != item.valueLength()) {
-            call.session().resize(key, item, encoding, length, length);
-        } else if (encoding != item.encoding()) {
+        if (base + length != item.valueLength()) {
+            call.session().resize(key, item, base == 0 ? encoding : Item.TIMED, base + length, base + length);
+        }
+        if (encoding == encoding()) {
+            return;
+        }
+        if (base == 0) {
             call.session().encoding(key, item, encoding);
+        } else {
+            TimedHashLayout.encoding(item.valueAddress(), encoding);
         }
     }
 }

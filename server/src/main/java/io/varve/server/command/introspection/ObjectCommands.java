@@ -119,7 +119,7 @@ public final class ObjectCommands {
             case HASH -> {
                 HashValue hash = HashValue.of(call);
                 hash.openAgain(key);
-                yield hash.isListpack() ? "listpack" : "hashtable";
+                yield !hash.isListpack() ? "hashtable" : hash.keepsTimes() ? "listpackex" : "listpack";
             }
             case LIST -> "quicklist";
             case SET -> {

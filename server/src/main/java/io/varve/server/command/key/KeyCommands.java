@@ -3,6 +3,7 @@ package io.varve.server.command.key;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandBuilder;
@@ -228,6 +229,12 @@ public final class KeyCommands {
             return;
         }
         int length = source.valueLength();
+        if (source.type() == ItemType.HASH) {
+            // Its fields may have times, by which it is looked at.
+            call.session().set(target, ItemType.HASH, source.encoding(), source.valueAddress(), length,
+                    source.expireAtMillis());
+            return;
+        }
         call.session().put(target, written, source.type(), source.encoding(), length, length,
                 source.expireAtMillis());
         Memory.copy(source.valueAddress(), written.valueAddress(), length);

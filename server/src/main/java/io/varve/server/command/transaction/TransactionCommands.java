@@ -84,7 +84,7 @@ public final class TransactionCommands {
         for (int i = 0; i < call.keyCount(); i++) {
             Key key = call.keyAt(i);
             boolean exists = call.session().peek(key, item);
-            if (!client.watch().add(key, exists, exists ? item.expireAtMillis() : Item.NEVER)) {
+            if (!client.watch().add(key, exists, exists ? call.session().changesAtMillis(item) : Item.NEVER)) {
                 call.reply().error(Errors.OUT_OF_MEMORY);
                 return;
             }

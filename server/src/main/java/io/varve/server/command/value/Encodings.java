@@ -12,6 +12,7 @@ public final class Encodings {
     public static final int HASH_LISTPACK = 0;
     /** A hash that has once been beyond them. */
     public static final int HASH_HASHTABLE = 1;
+    // A packed hash whose fields have times is told by Item.TIMED, and has one of these beside the fields.
     /** A list in one item. */
     public static final int LIST_PACKED = 0;
 

@@ -25,6 +25,11 @@ public final class ExpiryTimes {
             this.millis = millis;
             this.relative = relative;
         }
+
+        /** How many milliseconds one of it is. */
+        public int millis() {
+            return millis;
+        }
     }
 
     /** What {@link #positive} answers when it has replied an error. */

@@ -12,6 +12,7 @@ import io.varve.server.command.CommandHarness;
 import io.varve.server.resp.RunBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -64,7 +65,7 @@ class RepliesInFlightTest {
     @ParameterizedTest
     @ValueSource(strings = {"HSET h f0 b", "HSET h f0 bb", "HSET h f0 longer", "HSET h new b", "HSET h f0 b f1 b",
             "HMSET h f0 bb f1 c", "HSETNX h new b", "HDEL h f0", "HDEL h f0 f1", "HINCRBY h n 1", "HINCRBYFLOAT h n 1",
-            "DEL h"})
+            "DEL h", "HEXPIRE h 100 FIELDS 1 f0", "HEXPIREAT h 1 FIELDS 2 f0 n"})
     void aHeldRunKeepsTheOldHash(String command) {
         // A tree is in no run.
         server.run("CONFIG SET packed-max-bytes 64mb");
@@ -78,9 +79,37 @@ class RepliesInFlightTest {
         int length = item.valueLength();
         byte[] before = Memory.toArray(run.address(), length);
         assertThat(server.run(command))
-                .startsWith(command.startsWith("HMSET") ? "+" : command.contains("FLOAT") ? "$" : ":");
+                .startsWith(command.startsWith("HMSET")
+                        ? "+"
+                        : command.contains("FLOAT") ? "$" : command.contains("FIELDS") ? "*" : ":");
         assertThat(Memory.toArray(run.address(), length)).isEqualTo(before);
         run.release();
+    }
+
+    @Test
+    void whatIsDueOfAHeldHashGoesOnceThatIsLetGoOf() {
+        server.run("CONFIG SET packed-max-bytes 64mb");
+        server.run("HSET", "h", "big", "x".repeat(LENGTH), "f0", "aa", "f1", "a", "n", "1");
+        server.run("HPEXPIRE h 50 FIELDS 2 f0 n");
+        Item item = new Item();
+        CacheSession session = server.cache().newSession();
+        find(session, "h", item);
+        ValueRun run = session.runOf(item);
+        assertThat(run).isNotNull();
+        run.retain();
+        byte[] before = Memory.toArray(run.address(), item.valueLength());
+        for (int i = 0; i < 30; i++) {
+            server.sleep(100);
+            server.cache().maintain();
+        }
+        assertThat(server.run("HMGET h f0 f1 n")).isEqualTo("*3\r\n$-1\r\n$1\r\na\r\n$-1\r\n");
+        assertThat(Memory.toArray(run.address(), before.length)).isEqualTo(before);
+        assertThat(server.run("INFO stats")).contains("expired_subkeys:0\r\n");
+        run.release();
+        server.sleep(100);
+        server.cache().maintain();
+        assertThat(server.run("INFO stats")).contains("expired_subkeys:2\r\n");
+        assertThat(server.run("HLEN h")).isEqualTo(":2\r\n");
     }
 
     @ParameterizedTest
