@@ -96,6 +96,10 @@ public final class KeyEvents implements ChangeListener {
                 bits |= each.bit();
             }
         }
+        if (selected == 0) {
+            // Noted by one who had found it selected and came to note it after it was not any more.
+            dropNoted();
+        }
         toKeyspace = selection.toKeyspace();
         toKeyevent = selection.toKeyevent();
         selected = bits;
@@ -173,7 +177,8 @@ public final class KeyEvents implements ChangeListener {
         }
     }
 
-    private void note(KeyEvent what, int database, long address, int length) {
+    /** What was found to be selected is noted, whatever is selected now. */
+    void note(KeyEvent what, int database, long address, int length) {
         if (!channels.isAnyListenedTo()) {
             return;
         }
@@ -221,6 +226,13 @@ public final class KeyEvents implements ChangeListener {
             } finally {
                 memory.give(next.heapBytes());
             }
+        }
+    }
+
+    private void dropNoted() {
+        lost = false;
+        for (Happened next = noted.poll(); next != null; next = noted.poll()) {
+            memory.give(next.heapBytes());
         }
     }
 

@@ -65,15 +65,17 @@ public final class Name implements Comparable<Name> {
 
     /** Whether another name begins with this one. */
     public boolean isPrefixOf(Name other) {
-        if (length > other.length) {
-            return false;
+        return length <= other.length && commonLength(other) == length;
+    }
+
+    /** How many bytes this and another name begin with alike. */
+    public int commonLength(Name other) {
+        int shorter = Math.min(length, other.length);
+        int common = 0;
+        while (common < shorter && at(common) == other.at(common)) {
+            common++;
         }
-        for (int i = 0; i < length; i++) {
-            if (at(i) != other.at(i)) {
-                return false;
-            }
-        }
-        return true;
+        return common;
     }
 
     private byte at(int index) {
@@ -100,14 +102,10 @@ public final class Name implements Comparable<Name> {
     /** So that a map keeps names of equal hashes in order, however many somebody thinks of. */
     @Override
     public int compareTo(Name other) {
-        int common = Math.min(length, other.length);
-        for (int i = 0; i < common; i++) {
-            int difference = Byte.compare(at(i), other.at(i));
-            if (difference != 0) {
-                return difference;
-            }
-        }
-        return Integer.compare(length, other.length);
+        int common = commonLength(other);
+        return common < length && common < other.length
+                ? Byte.compare(at(common), other.at(common))
+                : Integer.compare(length, other.length);
     }
 
     @Override

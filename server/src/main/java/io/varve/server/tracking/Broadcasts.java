@@ -1,25 +1,50 @@
 package io.varve.server.tracking;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 import io.varve.server.pubsub.Name;
 
-/** Who is told of all keys with which prefixes. Immutable. */
+/**
+ * Who is told of all keys with which prefixes. Immutable.
+ *
+ * <p>The prefixes are in order. All that a key has are then prefixes of the last one that does not come behind the key; each knows the
+ * next shorter one that it begins with itself. So one search finds them, however many others there are.
+ */
 final class Broadcasts {
-    static final Broadcasts NONE = new Broadcasts(Map.of());
+    static final Broadcasts NONE = new Broadcasts(new TreeMap<>());
+    private static final int NOWHERE = -1;
 
-    private final Map<Name, List<Tracker>> byPrefix;
+    private final SortedMap<Name, List<Tracker>> byPrefix;
+    private final Name[] prefixes;
+    private final List<List<Tracker>> trackers;
+    /** For each the place of the longest of the others that it begins with. */
+    private final int[] shorter;
+    private final int longestBytes;
 
-    private Broadcasts(Map<Name, List<Tracker>> byPrefix) {
+    private Broadcasts(SortedMap<Name, List<Tracker>> byPrefix) {
         this.byPrefix = byPrefix;
+        prefixes = byPrefix.keySet().toArray(Name[]::new);
+        trackers = List.copyOf(byPrefix.values());
+        shorter = new int[prefixes.length];
+        int longest = 0;
+        for (int i = 0; i < prefixes.length; i++) {
+            int place = i - 1;
+            while (place != NOWHERE && !prefixes[place].isPrefixOf(prefixes[i])) {
+                place = shorter[place];
+            }
+            shorter[i] = place;
+            longest = Math.max(longest, prefixes[i].length());
+        }
+        longestBytes = longest;
     }
 
     int prefixCount() {
-        return byPrefix.size();
+        return prefixes.length;
     }
 
     /** With one more, if it broadcasts. */
@@ -28,7 +53,7 @@ final class Broadcasts {
         if (!options.broadcasts()) {
             return this;
         }
-        Map<Name, List<Tracker>> more = new LinkedHashMap<>(byPrefix);
+        SortedMap<Name, List<Tracker>> more = new TreeMap<>(byPrefix);
         for (Name prefix : options.prefixes()) {
             List<Tracker> told = new ArrayList<>(more.getOrDefault(prefix, List.of()));
             told.add(tracker);
@@ -42,7 +67,7 @@ final class Broadcasts {
         if (!tracker.options().broadcasts()) {
             return this;
         }
-        Map<Name, List<Tracker>> fewer = new LinkedHashMap<>(byPrefix);
+        SortedMap<Name, List<Tracker>> fewer = new TreeMap<>(byPrefix);
         for (Name prefix : tracker.options().prefixes()) {
             List<Tracker> told = new ArrayList<>(fewer.getOrDefault(prefix, List.of()));
             told.remove(tracker);
@@ -57,21 +82,34 @@ final class Broadcasts {
 
     /** All of them, once for each of their prefixes. */
     void forEach(Consumer<Tracker> each) {
-        byPrefix.values().forEach(trackers -> trackers.forEach(each));
+        trackers.forEach(told -> told.forEach(each));
+    }
+
+    /** Whether anybody is told of this key. */
+    boolean isTold(long keyAddress, int keyLength) {
+        return prefixes.length > 0 && longestOf(Name.at(keyAddress, Math.min(keyLength, longestBytes))) != NOWHERE;
     }
 
     /** Those who are told of this key, once for each of their prefixes that it has. */
     void forEachWith(byte[] key, Consumer<Tracker> told) {
-        byPrefix.forEach((prefix, trackers) -> {
-            if (isPrefix(prefix.bytes(), key)) {
-                trackers.forEach(told);
-            }
-        });
+        for (int place = longestOf(Name.of(key)); place != NOWHERE; place = shorter[place]) {
+            trackers.get(place).forEach(told);
+        }
     }
 
-    /** Whether a text begins with another one. */
-    static boolean isPrefix(byte[] prefix, byte[] text) {
-        return prefix.length <= text.length
-                && java.util.Arrays.equals(prefix, 0, prefix.length, text, 0, prefix.length);
+    /** The place of the longest prefix of a key. */
+    private int longestOf(Name key) {
+        int found = Arrays.binarySearch(prefixes, key);
+        if (found >= 0) {
+            return found;
+        }
+        int place = -found - 2;
+        if (place != NOWHERE) {
+            int common = prefixes[place].commonLength(key);
+            while (place != NOWHERE && prefixes[place].length() > common) {
+                place = shorter[place];
+            }
+        }
+        return place;
     }
 }

@@ -1,6 +1,5 @@
 package io.varve.server.tracking;
 
-import java.util.Collections;
 import java.util.Iterator;
 import java.util.Queue;
 import java.util.Set;
@@ -36,19 +35,19 @@ public final class Tracking implements ChangeListener {
     private static final int NOTE_HEAP_BYTES = 96;
     /** Keys that go, at most, to make room for another. */
     private static final int MOST_EVICTED_FOR_ONE = 4;
-    /** Keys that are looked at, or go, at once. */
-    private static final int SWEEP_KEYS = 2048;
+    /** So many who may have cached something are looked at, and so many keys go, at once. */
+    private static final int SWEEP_ITEMS = 2048;
 
     /**
-     * A key that is invalid. Immutable, but for the arrays, which nobody changes.
+     * A key that is invalid. Immutable, as are those who may have cached it.
      */
     private static final class Noted {
         private final byte[] key;
-        private final Tracker @Nullable [] who;
+        private final @Nullable Readers who;
         private final @Nullable Tracker by;
         private final boolean broadcast;
 
-        Noted(byte[] key, Tracker @Nullable [] who, @Nullable Tracker by, boolean broadcast) {
+        Noted(byte[] key, @Nullable Readers who, @Nullable Tracker by, boolean broadcast) {
             this.key = key;
             this.who = who;
             this.by = by;
@@ -56,7 +55,11 @@ public final class Tracking implements ChangeListener {
         }
 
         long heapBytes() {
-            return NOTE_HEAP_BYTES + (long) key.length;
+            return NOTE_HEAP_BYTES + key.length + heapBytesOf(who);
+        }
+
+        static long heapBytesOf(@Nullable Readers who) {
+            return who == null ? 0 : who.heapBytes();
         }
     }
 
@@ -114,6 +117,9 @@ public final class Tracking implements ChangeListener {
             return;
         }
         tracker.end();
+        if (tracker.equals(RUNNING.get())) {
+            RUNNING.remove();
+        }
         broadcasts = broadcasts.without(tracker);
         keys.wantSweep();
         if (trackers.isEmpty()) {
@@ -156,13 +162,18 @@ public final class Tracking implements ChangeListener {
         }
     }
 
+    /** Whose commands the calling thread executes. */
+    static @Nullable Tracker running() {
+        return RUNNING.get();
+    }
+
     void remember(Tracker tracker, Key key) {
         boolean added = keys.add(key.address(), key.length(), tracker);
         for (int i = 0; !added && i < MOST_EVICTED_FOR_ONE && keys.evict(this::evicted); i++) {
             added = keys.add(key.address(), key.length(), tracker);
         }
         if (!added) {
-            note(key.address(), key.length(), new Tracker[] {tracker}, null, false);
+            note(key.address(), key.length(), Readers.of(tracker), null, false);
         } else if (isOverFull()) {
             keys.evict(this::evicted);
         }
@@ -173,7 +184,7 @@ public final class Tracking implements ChangeListener {
         return most > 0 && keys.keyCount() > most;
     }
 
-    private void evicted(Name key, Tracker[] who) {
+    private void evicted(Name key, Readers who) {
         note(new Noted(key.bytes(), who, null, false));
     }
 
@@ -182,8 +193,8 @@ public final class Tracking implements ChangeListener {
         if (database < 0) {
             return;
         }
-        Tracker[] who = keys.remove(keyAddress, keyLength);
-        boolean broadcast = broadcasts.prefixCount() > 0;
+        Readers who = keys.remove(keyAddress, keyLength);
+        boolean broadcast = broadcasts.isTold(keyAddress, keyLength);
         if (who != null || broadcast) {
             note(keyAddress, keyLength, who, isByClient(change) ? RUNNING.get() : null, broadcast);
         }
@@ -209,12 +220,16 @@ public final class Tracking implements ChangeListener {
         everything = true;
     }
 
-    private void note(long address, int length, Tracker @Nullable [] who, @Nullable Tracker by, boolean broadcast) {
+    private void note(long address, int length, @Nullable Readers who, @Nullable Tracker by, boolean broadcast) {
         // Before it is copied: a key may have half a gigabyte.
-        if (memory.takePiece(NOTE_HEAP_BYTES + (long) length)) {
-            noted.add(new Noted(Memory.toArray(address, length), who, by, broadcast));
-        } else {
+        long ownBytes = NOTE_HEAP_BYTES + (long) length;
+        if (!memory.takePiece(ownBytes)) {
             miss(who, broadcast);
+        } else if (!memory.take(Noted.heapBytesOf(who))) {
+            memory.give(ownBytes);
+            miss(who, broadcast);
+        } else {
+            noted.add(new Noted(Memory.toArray(address, length), who, by, broadcast));
         }
     }
 
@@ -226,9 +241,9 @@ public final class Tracking implements ChangeListener {
         }
     }
 
-    private void miss(Tracker @Nullable [] who, boolean broadcast) {
+    private void miss(@Nullable Readers who, boolean broadcast) {
         if (who != null) {
-            Collections.addAll(missed, who);
+            who.forEach(missed::add);
         }
         if (broadcast) {
             broadcasts.forEach(missed::add);
@@ -278,12 +293,12 @@ public final class Tracking implements ChangeListener {
 
     private void tell(Noted invalid) {
         if (invalid.who != null) {
-            for (Tracker tracker : invalid.who) {
+            invalid.who.forEach(tracker -> {
                 // One that broadcasts by now was another when it read the key.
                 if (!tracker.isEnded() && !tracker.options().broadcasts()) {
                     tell(tracker, invalid);
                 }
-            }
+            });
         }
         if (invalid.broadcast) {
             broadcasts.forEachWith(invalid.key, tracker -> tell(tracker, invalid));
@@ -312,8 +327,8 @@ public final class Tracking implements ChangeListener {
 
     /** A part of what has to be done now and then: clients that have gone are taken out, and keys that are too many. */
     public void maintain() {
-        keys.sweep(SWEEP_KEYS);
-        for (int i = 0; i < SWEEP_KEYS && isOverFull() && keys.evict(this::evicted); i++) {
+        keys.sweep(SWEEP_ITEMS);
+        for (int i = 0; i < SWEEP_ITEMS && isOverFull() && keys.evict(this::evicted); i++) {
             // One more has gone.
         }
         tell();

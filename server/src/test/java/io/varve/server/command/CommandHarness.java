@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -39,9 +40,14 @@ public final class CommandHarness implements AutoCloseable {
     }
 
     public CommandHarness(ServerConfig config, String clientAddress) {
+        this(config, clientAddress, Families::table);
+    }
+
+    /** @param commands makes the table of commands */
+    CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands) {
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         ServerContext server = new ServerContext(cache, config, clock, _ -> {});
-        table = Families.table(server);
+        table = commands.apply(server);
         dispatcher = new Dispatcher(server, table);
         client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
     }

@@ -5,8 +5,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.varve.memory.collection.CollectionTree;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -125,6 +128,20 @@ class KeyEventsTest {
             harness.execute();
             assertThat(messages(CommandHarness.text(harness.takeReply()))).containsExactly("__keyspace@0__:b set",
                     "__keyspace@0__:c set");
+        }
+    }
+
+    /** Also where the member is so long that the set is a tree at once. */
+    @ParameterizedTest
+    @ValueSource(ints = {5, CollectionTree.MOST_PACKED_BYTES + 1})
+    void aSetThatAMemberMovesToIsToldToBeNewOnce(int length) {
+        try (CommandHarness harness = listening("Esgn")) {
+            String member = "m".repeat(length);
+            harness.run("SADD", "from", member);
+            harness.run("PING");
+            String replies = harness.run("SMOVE", "from", "to", member) + harness.run("PING");
+            assertThat(messages(replies)).map(told -> told.replace("__keyevent@0__:", "")).containsExactly("srem from",
+                    "del from", "new to", "sadd to");
         }
     }
 }

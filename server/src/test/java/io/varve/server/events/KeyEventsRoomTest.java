@@ -117,4 +117,25 @@ class KeyEventsRoomTest {
         assertThat(cutOff).isEmpty();
         arena.close();
     }
+
+    /** As by a thread that had found it selected and was held up. */
+    @Test
+    void whatIsNotedAfterNothingIsSelectedAnyMoreIsNotToldWhenSomethingIs() {
+        listen();
+        events.select(EventSelection.parse(""));
+        Key late = key(SHORT_KEY_BYTES);
+        events.note(KeyEvent.SET, late.database(), late.address(), late.length());
+        Key tooLong = key(LONG_KEY_BYTES);
+        events.note(KeyEvent.SET, tooLong.database(), tooLong.address(), tooLong.length());
+        events.select(EventSelection.parse("Eg$"));
+        events.publish();
+        assertThat(all.hasMail()).isFalse();
+        assertThat(cutOff).isEmpty();
+        assertThat(memory.takenBytes()).isZero();
+        events.tell(KeyEvent.SET, late);
+        events.publish();
+        assertThat(all.hasMail()).isTrue();
+        all.end();
+        arena.close();
+    }
 }

@@ -280,6 +280,22 @@ class ChannelsTest {
         assertThat(publish("c", "again")).isEqualTo(2);
     }
 
+    /** Who is cut off and not gone yet is nobody for whom a message would have to be refused. */
+    @Test
+    void forThoseWhoAreCutOffAloneThereIsNoMessage() {
+        Subscriptions one = client();
+        Subscriptions two = client();
+        assertThat(one.add(Scope.CHANNEL, name("c")) && two.add(Scope.PATTERN, name("c"))).isTrue();
+        one.cutOff();
+        assertThat(publish("c", "two")).as("one is there").isOne();
+        assertThat(mailOf(two)).endsWith("$3 two");
+        two.cutOff();
+        assertThat(publish("c", "x".repeat(MESSAGES_BYTES))).isZero();
+        assertThat(publish("c", "nobody")).isZero();
+        assertThat(messages.takenBytes()).isZero();
+        assertThat(mailOf(one)).isEmpty();
+    }
+
     @Test
     void whoIsToPublishWaitsWhileTheOthersAreBehind() {
         Subscriptions client = client();

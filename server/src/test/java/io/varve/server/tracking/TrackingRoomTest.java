@@ -19,6 +19,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.StubCache;
 import io.varve.server.pubsub.Channels;
+import io.varve.server.pubsub.Name;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
@@ -202,5 +203,35 @@ class TrackingRoomTest {
         tracking.tell();
         assertThat(client.hasMail()).isTrue();
         assertThat(tracker.isRedirectionBroken()).isTrue();
+    }
+
+    @Test
+    void keysThatNobodyIsToldOfAreNotNoted() {
+        TrackingOptions wishes = new TrackingOptions(0, true, false, false, false,
+                List.of(name("user:"), name("session:")));
+        Tracker broadcasting = tracking.begin(client, wishes);
+        change("other");
+        change("user");
+        assertThat(memory.takenBytes()).as("what was noted").isZero();
+        change("user:1");
+        assertThat(memory.takenBytes()).isPositive();
+        tracking.tell();
+        assertThat(takeIn()).containsExactly("user:1");
+        tracking.end(broadcasting);
+    }
+
+    private static Name name(String text) {
+        return Name.of(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** As by CLIENT TRACKING ON and OFF in one pipeline. */
+    @Test
+    void aThreadRunsNoCommandsOfOneWhoHasStopped() {
+        Tracker other = tracking.begin(client(), PLAIN);
+        tracking.running(other);
+        tracking.end(tracker);
+        assertThat(Tracking.running()).isSameAs(other);
+        tracking.end(other);
+        assertThat(Tracking.running()).isNull();
     }
 }

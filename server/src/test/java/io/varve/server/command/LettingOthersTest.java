@@ -1,0 +1,105 @@
+package io.varve.server.command;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.command.connection.ClientCommands;
+import io.varve.server.command.connection.ConnectionCommands;
+import io.varve.server.command.transaction.TransactionCommands;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Which commands let others get to their shards before they end, as a long SORT_RO does. Confined to the test's thread, but for who tries to. */
+class LettingOthersTest {
+    private final Arena arena = Arena.ofShared();
+    /** Whether another thread got the lock of the key's shard, for each command that let it. */
+    private final List<Boolean> got = new ArrayList<>();
+    private final CommandHarness server = new CommandHarness(
+            ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "1"), "127.0.0.1:1", this::commands);
+
+    /** With one that lets others, and one that does and looks at keys which it does not name. */
+    private CommandTable commands(ServerContext context) {
+        CommandTable.Builder table = CommandTable.builder();
+        TransactionCommands.addTo(table);
+        new ConnectionCommands(context).register(table);
+        new ClientCommands(context).register(table);
+        table.add(letting("lets"));
+        table.add(letting("letsall").usesOtherKeys(_ -> true));
+        CommandTable complete = table.build(context.config().renames());
+        context.commands(complete);
+        return complete;
+    }
+
+    private CommandBuilder letting(String name) {
+        return CommandSpec.named(name).arity(2).key(1).categories("@keyspace").group("generic").since("1.0.0")
+                .summary("Lets others").access("RO").flags(CommandFlag.READONLY).handler(call -> {
+                    call.letOthers(() -> got.add(getsLock()));
+                    call.reply().ok();
+                });
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+        arena.close();
+    }
+
+    private boolean getsLock() {
+        FutureTask<Boolean> tries = new FutureTask<>(() -> {
+            byte[] name = "k".getBytes(US_ASCII);
+            long address = arena.allocate(name.length).address();
+            Memory.copy(name, 0, address, name.length);
+            CacheSession other = server.cache().newSession();
+            Key key = new Key();
+            other.bind(key, 0, address, name.length);
+            boolean locked = other.tryLock(key);
+            if (locked) {
+                other.unlock(key);
+            }
+            return locked;
+        });
+        Thread.ofPlatform().start(tries);
+        try {
+            return tries.get();
+        } catch (InterruptedException | ExecutionException failed) {
+            throw new AssertionError(failed);
+        }
+    }
+
+    @Test
+    void othersGetToTheShardsOfOneWhoOnlyReads() {
+        assertThat(server.run("LETS k") + server.run("LETSALL k")).isEqualTo("+OK\r\n+OK\r\n");
+        assertThat(got).containsExactly(true, true);
+    }
+
+    /** It would not be told of what changes meanwhile, before its keys are remembered. */
+    @Test
+    void whoCachesWhatItReadsKeepsItsLocks() {
+        server.run("HELLO 3");
+        server.run("CLIENT TRACKING ON");
+        server.run("LETS k");
+        server.run("LETSALL k");
+        server.run("CLIENT TRACKING OFF");
+        server.run("LETS k");
+        assertThat(got).containsExactly(false, false, true);
+    }
+
+    @Test
+    void aTransactionKeepsItsLocks() {
+        server.run("MULTI");
+        server.run("LETS k");
+        server.run("LETSALL k");
+        assertThat(server.run("EXEC")).startsWith("*2");
+        assertThat(got).containsExactly(false, false);
+    }
+}
