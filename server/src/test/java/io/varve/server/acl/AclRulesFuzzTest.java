@@ -11,9 +11,11 @@ import java.util.List;
 import java.util.Objects;
 
 import io.varve.server.config.ServerConfig;
+import io.varve.server.fuzz.FuzzCase;
 import io.varve.server.fuzz.FuzzRun;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,15 +25,34 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Any words as rules of a user: they are refused by the one exception, or make a user of whom ACL LIST tells what makes the same user again,
  * by ACL SETUSER and from a file. Confined to the test's thread.
  */
-class AclRulesFuzzTest {
+public class AclRulesFuzzTest {
     private static final GlobMatch NO_GLOB = (_, _, _, _) -> false;
 
-    @TempDir
-    static Path folder;
+    private static Path folder;
+
+    @BeforeAll
+    public static void fuzzerInitialize() throws IOException {
+        folder = Files.createTempDirectory("varve-fuzz");
+    }
+
+    @AfterAll
+    public static void fuzzerTearDown() throws IOException {
+        Files.deleteIfExists(file());
+        Files.delete(folder);
+    }
+
+    private static Path file() {
+        return folder.resolve("users.acl");
+    }
 
     @Test
     void whatIsAcceptedAndToldMakesTheSameUser() {
-        new FuzzRun("AclRulesFuzzTest", AclRulesFuzzTest::fuzz,
+        new FuzzRun(fuzzCase()).run();
+    }
+
+    /** The target, for whatever drives it. */
+    public static FuzzCase fuzzCase() {
+        return new FuzzCase(AclRulesFuzzTest.class, AclRulesFuzzTest::fuzzerTestOneInput,
                 List.of("on\n>abc\n~a*\n%R~b\n%RW~*\n&c\n+get", "off\nnopass\n+@all\n-get\n-config|set\n(+get ~b)",
                         "+select|0\n+select|Zero\n+config|get\n-@string\n+@fast\n( +get\n%W~x\n&y )",
                         "allkeys\nallchannels\nallcommands\nresetkeys\nresetchannels\nnocommands\nreset\nclearselectors",
@@ -41,8 +62,7 @@ class AclRulesFuzzTest {
                         "%", "&", "%R~",
                         "%W~", "*", "+@all", "-@all", "+get", "-get", "+select|", "+config", "-config|get", "\u001c",
                         "\u0085",
-                        "\u00a0", "\u00ff", "on", "reset", "~*", "&*", ">x", "<x"))
-                .run();
+                        "\u00a0", "\u00ff", "on", "reset", "~*", "&*", ">x", "<x"));
     }
 
     /** What the fuzzer found. */
@@ -52,7 +72,7 @@ class AclRulesFuzzTest {
             "~a\u001c", "(&x\u001f)"})
     void patternsOfAllBytesAreToldSoThatTheyAreRead(String rule) {
         assertThat(user(List.of(rule))).isNotNull();
-        fuzz(rule.getBytes(StandardCharsets.ISO_8859_1));
+        fuzzerTestOneInput(rule.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     @ParameterizedTest
@@ -77,7 +97,7 @@ class AclRulesFuzzTest {
         }
     }
 
-    static void fuzz(byte[] input) {
+    public static void fuzzerTestOneInput(byte[] input) {
         User user = user(List.of(new String(input, StandardCharsets.ISO_8859_1).split("\n", -1)));
         if (user == null) {
             return;
@@ -86,7 +106,7 @@ class AclRulesFuzzTest {
         assertThat(told).doesNotContain("\n", "\r", "\0");
         assertSame(Objects.requireNonNull(user(Arrays.asList(told.split(" ", -1))), told), user);
         try {
-            Path file = Files.write(folder.resolve("users.acl"),
+            Path file = Files.write(file(),
                     ("user u " + told + "\n").getBytes(StandardCharsets.ISO_8859_1));
             List<String> errors = new ArrayList<>();
             User read = AclFile.read(file, control(), errors).get("u");

@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
+import io.varve.server.fuzz.FuzzCase;
 import io.varve.server.fuzz.FuzzRun;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,16 +24,35 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * Any bytes as a configuration file: it is refused by the one exception, in one line, or what CONFIG REWRITE makes of it is read as the same,
  * and as what was changed. Confined to the test's thread.
  */
-class ConfigFuzzTest {
+public class ConfigFuzzTest {
     private static final List<List<String>> USERS = List.of(List.of("user", "alice", "on", "~a\"b"),
             List.of("user", "bob"));
 
-    @TempDir
-    static Path folder;
+    private static Path folder;
+
+    @BeforeAll
+    public static void fuzzerInitialize() throws IOException {
+        folder = Files.createTempDirectory("varve-fuzz");
+    }
+
+    @AfterAll
+    public static void fuzzerTearDown() throws IOException {
+        Files.deleteIfExists(file());
+        Files.delete(folder);
+    }
+
+    private static Path file() {
+        return folder.resolve("varve.conf");
+    }
 
     @Test
     void whatIsAcceptedIsRewrittenAndReadAsTheSame() {
-        new FuzzRun("ConfigFuzzTest", ConfigFuzzTest::fuzz,
+        new FuzzRun(fuzzCase()).runFewer();
+    }
+
+    /** The target, for whatever drives it. */
+    public static FuzzCase fuzzCase() {
+        return new FuzzCase(ConfigFuzzTest.class, ConfigFuzzTest::fuzzerTestOneInput,
                 List.of("# head\nport 7000\n\n  maxmemory 100MB\nsave 900 1\nsave 300 10\nrequirepass \"a b\"\n",
                         "client-output-buffer-limit normal 1mb 0 0\nclient-output-buffer-limit pubsub 32mb 8mb 60\nbind 127.0.0.1 ::1\n",
                         "user alice on >abc ~* +@all\nuser bob off\nrename-command GET \"\"\nrename-command SET put\n",
@@ -44,8 +65,7 @@ class ConfigFuzzTest {
                         "port",
                         "requirepass ", "rename-command a b", "\u00c2\u0085", "\u00e2\u0080\u00a8", "\u001c", "\0",
                         "\u00ff",
-                        "\u00e2\u0080\u0083", "\u00d9\u00a3", "normal 1 1 1", "# Added by CONFIG REWRITE", "include "))
-                .runFewer();
+                        "\u00e2\u0080\u0083", "\u00d9\u00a3", "normal 1 1 1", "# Added by CONFIG REWRITE", "include "));
     }
 
     /** What the fuzzer found. */
@@ -54,7 +74,7 @@ class ConfigFuzzTest {
             "requirepass x\u001c",
             "requirepass \"\u2003\"", "bind \"\"", "'save' 1 1\nsave 2 2"})
     void soIsThis(String text) {
-        fuzz(text.getBytes(StandardCharsets.UTF_8));
+        fuzzerTestOneInput(text.getBytes(StandardCharsets.UTF_8));
     }
 
     @Test
@@ -72,7 +92,7 @@ class ConfigFuzzTest {
 
     private static Path write(byte[] content) {
         try {
-            return Files.write(folder.resolve("varve.conf"), content);
+            return Files.write(file(), content);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
@@ -96,7 +116,7 @@ class ConfigFuzzTest {
         }
     }
 
-    static void fuzz(byte[] input) {
+    public static void fuzzerTestOneInput(byte[] input) {
         if (new String(input, StandardCharsets.UTF_8).toLowerCase(Locale.ROOT).contains("include")) {
             // It leads to other files.
             return;

@@ -1,9 +1,9 @@
 package io.varve.server.fuzz;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
@@ -20,29 +20,25 @@ public final class FuzzRun {
 
     private final String name;
     private final FuzzTarget target;
+    private final List<byte[]> good;
+    private final List<byte[]> kept;
     private final List<byte[]> seeds;
     private final List<byte[]> words;
     private final SplittableRandom random;
     private final long seed;
 
-    /**
-     * @param seeds good inputs, as ISO 8859-1
-     * @param words what inputs are made of
-     */
-    public FuzzRun(String name, FuzzTarget target, List<String> seeds, List<String> words) {
-        this.name = name;
-        this.target = target;
-        this.seeds = seeds.stream().map(FuzzRun::bytes).toList();
-        this.words = words.stream().map(FuzzRun::bytes).toList();
+    public FuzzRun(FuzzCase fuzzCase) {
+        name = fuzzCase.name();
+        target = fuzzCase.target();
+        good = fuzzCase.seeds();
+        kept = fuzzCase.kept();
+        seeds = Stream.concat(good.stream(), kept.stream()).toList();
+        words = fuzzCase.words();
         seed = Long.getLong("varve.fuzz.seed", System.nanoTime());
         random = new SplittableRandom(seed);
     }
 
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.ISO_8859_1);
-    }
-
-    /** Each seed as it is and cut at every place, then random ones. */
+    /** What has failed once, each seed as it is and cut at every place, then random ones. */
     public void run() {
         run(INPUTS);
     }
@@ -54,9 +50,10 @@ public final class FuzzRun {
 
     private void run(long inputs) {
         System.out.println(name + " seed " + seed);
-        for (byte[] good : seeds) {
-            for (int length = 0; length <= good.length; length++) {
-                feed(Arrays.copyOf(good, length));
+        kept.forEach(this::feed);
+        for (byte[] each : good) {
+            for (int length = 0; length <= each.length; length++) {
+                feed(Arrays.copyOf(each, length));
             }
         }
         for (long i = 0; i < inputs; i++) {

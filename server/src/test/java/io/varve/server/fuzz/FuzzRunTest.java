@@ -13,19 +13,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class FuzzRunTest {
     @Test
     void whatFailsIsFoundAndShortened() {
-        assertThatThrownBy(() -> new FuzzRun("FuzzRunTest", input -> {
+        assertThatThrownBy(() -> new FuzzRun(new FuzzCase(FuzzRunTest.class, input -> {
             for (byte each : input) {
                 assertThat(each).isNotEqualTo((byte) 'x');
             }
-        }, List.of("a good seed"), List.of("box")).run()).isInstanceOf(AssertionError.class)
+        }, List.of("a good seed"), List.of("box"))).run()).isInstanceOf(AssertionError.class)
                 .hasMessageContaining("fails with \"x\"\n");
     }
 
     @Test
     void eachSeedIsTriedAsItIsAndCut() {
         List<Integer> lengths = new ArrayList<>();
-        new FuzzRun("FuzzRunTest", input -> lengths.add(input.length), List.of("seed"), List.of("word")).run();
-        assertThat(lengths).startsWith(0, 1, 2, 3, 4).hasSizeGreaterThan(1000);
+        new FuzzRun(new FuzzCase(FuzzRunTest.class, input -> lengths.add(input.length), List.of("seed"),
+                List.of("word"))).run();
+        assertThat(lengths).as("what is kept, then the seed").startsWith(5, 0, 1, 2, 3, 4).hasSizeGreaterThan(1000);
     }
 
     @Test

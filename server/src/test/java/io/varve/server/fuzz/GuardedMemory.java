@@ -23,7 +23,8 @@ public final class GuardedMemory implements AutoCloseable {
     private static final int GUARD_BYTES = 1 << 16;
     private static final int FRONT_BYTES = 64;
 
-    private final Arena arena = Arena.ofConfined();
+    /** What drives a target may close it on another thread. */
+    private final Arena arena = Arena.ofShared();
     private final long end;
     private final int capacity;
 

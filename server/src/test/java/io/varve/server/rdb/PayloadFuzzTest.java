@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.fuzz.FuzzCase;
 import io.varve.server.fuzz.FuzzRun;
 import io.varve.server.fuzz.GuardedMemory;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Any bytes to the reader of payloads: it finds a value or refuses them by its one exception, depends on nothing but them, and takes memory
  * in proportion. Confined to the test's thread.
  */
-class PayloadFuzzTest {
+public class PayloadFuzzTest {
     /** A number takes three times the bytes that it is written in, LZF makes 88 of one, and both may come together. */
     private static final int MOST_EXPANSION = Lzf.MOST_EXPANSION * 4;
     private static final int CANARY_BYTES = 8;
@@ -33,14 +34,19 @@ class PayloadFuzzTest {
     private static final GuardedMemory PAYLOAD = new GuardedMemory(1 << 16);
 
     @AfterAll
-    static void close() {
+    public static void fuzzerTearDown() {
         PAYLOAD.close();
     }
 
     @Test
     void anyBytesAreAValueOrAreRefused() {
+        new FuzzRun(fuzzCase()).run();
+    }
+
+    /** The target, for whatever drives it. */
+    public static FuzzCase fuzzCase() {
         String longer = "x".repeat(300);
-        new FuzzRun("PayloadFuzzTest", PayloadFuzzTest::fuzz,
+        return new FuzzCase(PayloadFuzzTest.class, PayloadFuzzTest::fuzzerTestOneInput,
                 List.of("\0" + texts("text"), "\0\u00c0\u0085", "\0\u00c1" + little(-3000, 2),
                         "\0\u00c2" + little(-1, 4),
                         "\0\u00c3\u0009\u0017\u0002abc\u0080\u0002\u00e0\u0005\u0000",
@@ -65,11 +71,10 @@ class PayloadFuzzTest {
                         "\0\0\0\0", "\u0080\u00ff\u00ff\u00ff\u00ff",
                         "\u0081\u007f\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff", "\u0080\u007f\u00ff\u00ff\u00ff",
                         "\u00ff\u00ff\u00ff\u007f",
-                        texts(""), listpack(), ziplist(), zipmap(), integers(2), "nan", "1e999"))
-                .run();
+                        texts(""), listpack(), ziplist(), zipmap(), integers(2), "nan", "1e999"));
     }
 
-    static void fuzz(byte[] value) {
+    public static void fuzzerTestOneInput(byte[] value) {
         byte[] payload = Arrays.copyOf(value, value.length + PayloadLayout.FOOTER_BYTES);
         payload[value.length] = PayloadLayout.LATEST_VERSION;
         int summed = payload.length - Long.BYTES;

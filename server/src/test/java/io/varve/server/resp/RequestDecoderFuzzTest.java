@@ -10,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.fuzz.FuzzCase;
 import io.varve.server.fuzz.FuzzRun;
 import io.varve.server.fuzz.GuardedMemory;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Any bytes to the decoder: in whatever pieces they come, the same requests and the same error are found, nothing behind them is read, and
  * everything is given back. Confined to the test's thread.
  */
-class RequestDecoderFuzzTest {
+public class RequestDecoderFuzzTest {
     /** Longer bulks are received in runs. */
     private static final int THRESHOLD_BYTES = 40;
     /** Longer ones are refused. */
@@ -34,14 +35,19 @@ class RequestDecoderFuzzTest {
     private static final GuardedMemory FRESH = new GuardedMemory(1 << 16);
 
     @AfterAll
-    static void close() {
+    public static void fuzzerTearDown() {
         RECEIVED.close();
         FRESH.close();
     }
 
     @Test
     void anyBytesAreDecodedAlikeInWhateverPieces() {
-        new FuzzRun("RequestDecoderFuzzTest", RequestDecoderFuzzTest::fuzz,
+        new FuzzRun(fuzzCase()).run();
+    }
+
+    /** The target, for whatever drives it. */
+    public static FuzzCase fuzzCase() {
+        return new FuzzCase(RequestDecoderFuzzTest.class, RequestDecoderFuzzTest::fuzzerTestOneInput,
                 List.of("*1\r\n$4\r\nPING\r\n*0\r\nSET a \"b c\"\r\n\r\n*-1\r\nget 'x y'\n",
                         "*3\r\n$3\r\nSET\r\n$0\r\n\r\n$50\r\n" + "v".repeat(50) + "\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n",
                         "*3\r\n$4\r\nMSET\r\n$41\r\n" + "k".repeat(41) + "\r\n$40\r\n" + "w".repeat(40) + "\r\n",
@@ -51,12 +57,11 @@ class RequestDecoderFuzzTest {
                         "$-1\r\n",
                         "*2147483647\r\n", "$2147483647\r\n", "$9223372036854775808\r\n", "*10\r\n", "*11\r\n",
                         "$41\r\n",
-                        "$16385\r\n", "\0", "\"", "'", "\\x", "0", "00", "+1", " ", "\u00ff"))
-                .run();
+                        "$16385\r\n", "\0", "\"", "'", "\\x", "0", "00", "+1", " ", "\u00ff"));
     }
 
     /** What was decoded, and the error behind it, whole and in pieces, of one who has said who they are and of one who has not. */
-    static void fuzz(byte[] input) {
+    public static void fuzzerTestOneInput(byte[] input) {
         SplittableRandom random = new SplittableRandom(Arrays.hashCode(input));
         for (boolean authenticated : new boolean[] {true, false}) {
             List<List<String>> whole = decode(input, new int[] {input.length}, authenticated, (byte) 0);
