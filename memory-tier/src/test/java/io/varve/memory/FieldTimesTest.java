@@ -175,6 +175,22 @@ class FieldTimesTest {
         }
     }
 
+    /** Those that are looked at by time are mostly others: a key that may be evicted, or tells of the mean TTL, is found all the same. */
+    @Test
+    void aKeyWithATimeIsFoundAmongManyHashesWithout() {
+        try (CollectionsFixture fixture = open(CacheConfig.defaults(8L << 20).withShards(1))) {
+            for (int i = 0; i < 3000; i++) {
+                makeTimed(fixture, "hash" + i, 2, 1, START + 1_000_000);
+            }
+            fixture.plain.set(0, CacheFixture.bytes("key"), new byte[20], START + 2_000_000);
+            fixture.plain.maintainFully();
+            ticker.millis += 1100;
+            ticker.nanos += 1_100_000_000L;
+            fixture.plain.maintainFully();
+            assertThat(fixture.cache.stats().databases().getFirst().averageTtlMillis()).isEqualTo(2_000_000 - 1100);
+        }
+    }
+
     private static byte[] packed(long expireAtMillis, long... times) {
         try (Arena arena = Arena.ofConfined()) {
             long memory = arena.allocate(1000).address();

@@ -46,7 +46,11 @@ class SoakIT {
         try (ServerProcess server = ServerProcess.start(SoakServer::commandLine, "--maxmemory",
                 Long.toString(MAX_MEMORY_BYTES), "--maxmemory-policy", "allkeys-lru", "--io-threads", "2",
                 "--notify-keyspace-events", "KEA")) {
-            soak(server, seed);
+            try {
+                soak(server, seed);
+            } catch (Throwable broken) {
+                throw new AssertionError("seed " + seed + "; the server said:\n" + server.errors(), broken);
+            }
             server.process().getOutputStream().close();
             assertThat(server.awaitEnd(END_SECONDS)).as("seed %d: %s", seed, server.errors()).isZero();
             System.out.println(server.errors());

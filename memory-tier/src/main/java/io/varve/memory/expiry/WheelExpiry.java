@@ -232,8 +232,9 @@ final class WheelExpiry extends Expiry {
             removeLast(cell);
             return true;
         }
-        moreOfSome |= left != ExpiryOwner.STAYS && left < nowMillis;
-        return sendLast(cell, store.last(cell), left == ExpiryOwner.STAYS ? oldMillis : left, nowMillis);
+        boolean sent = sendLast(cell, store.last(cell), left == ExpiryOwner.STAYS ? oldMillis : left, nowMillis);
+        moreOfSome |= sent && left != ExpiryOwner.STAYS && left < nowMillis;
+        return sent;
     }
 
     /** False if the system refuses the memory for it. */

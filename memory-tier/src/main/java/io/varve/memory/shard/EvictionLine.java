@@ -45,7 +45,9 @@ final class EvictionLine {
     /** Samples the shard for the line; false if no item may go. With a random policy every item may. */
     boolean draw(long nowMillis) {
         ranking.begin();
-        for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE; tries++) {
+        long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
+        for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE
+                && items.sampler().inVain() < enough; tries++) {
             long location = sample();
             if (location == Index.NONE) {
                 break;

@@ -2,12 +2,17 @@ package io.varve.memory.shard;
 
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
+import io.varve.memory.item.Item;
 import io.varve.memory.segment.Location;
 
 /** Draws items of a shard at random, for eviction and for clients that ask for any key. Guarded by the shard's lock. */
 final class ItemSampler {
+    /** So many that are drawn in vain take some hundred microseconds. */
+    static final int MOST_IN_VAIN = 4096;
+
     private final ShardItems items;
     private final ShardContext context;
+    private long inVain;
 
     ItemSampler(ShardItems items, ShardContext context) {
         this.items = items;
@@ -55,9 +60,36 @@ final class ItemSampler {
         return location == Location.NONE ? Index.NONE : location;
     }
 
-    /** A live item with an expiry time drawn at random, or {@link Index#NONE}. */
+    /**
+     * A live item whose key has an expiry time, drawn at random, or {@link Index#NONE}. Where nearly all that is looked at by time are
+     * hashes whose fields have times, while their keys have none, it may not be found although it is there.
+     */
     long expiring() {
+        if (!isAnyExpiring()) {
+            return Index.NONE;
+        }
         Expiry expiry = items.expiry();
-        return expiry.size() == 0 ? Index.NONE : expiry.sample(items.nextRandom());
+        for (int tries = 0; tries < MOST_IN_VAIN; tries++) {
+            long location = expiry.sample(items.nextRandom());
+            if (TimedHashes.expireAtMillis(items.address(location)) != Item.NEVER) {
+                return location;
+            }
+            inVain++;
+        }
+        return Index.NONE;
+    }
+
+    /** How many were drawn by {@link #expiring} and are not of that kind. */
+    long inVain() {
+        return inVain;
+    }
+
+    private boolean isAnyExpiring() {
+        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+            if (items.expiringOf(physical) > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 }

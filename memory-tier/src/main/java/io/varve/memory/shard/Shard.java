@@ -443,11 +443,12 @@ public final class Shard {
         int drawn = 0;
         for (int i = 0; i < samples; i++) {
             long location = items.sampler().expiring();
-            long expireAt = location == Index.NONE || ItemLayout.database(items.address(location)) != physical
-                    ? Item.NEVER
-                    : TimedHashes.expireAtMillis(items.address(location));
-            if (expireAt != Item.NEVER) {
-                sum += Math.max(0, expireAt - nowMillis);
+            if (location == Index.NONE) {
+                break;
+            }
+            long address = items.address(location);
+            if (ItemLayout.database(address) == physical) {
+                sum += Math.max(0, TimedHashes.expireAtMillis(address) - nowMillis);
                 drawn++;
             }
         }

@@ -341,7 +341,9 @@ public final class ShardCleaner {
      */
     private boolean evictScattered(long nowMillis) {
         int gone = 0;
-        for (int tries = 0; tries < 2 * Ranking.SAMPLE && gone < SCATTERED; tries++) {
+        long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
+        for (int tries = 0; tries < 2 * Ranking.SAMPLE && gone < SCATTERED
+                && items.sampler().inVain() < enough; tries++) {
             long location = line.sample();
             if (location == Index.NONE) {
                 break;

@@ -129,7 +129,10 @@ final class HashTimes {
         for (int i = from; i < call.argumentCount(); i++) {
             boolean there = hash.findArgument(i);
             if (there && allows.test(packed.time())) {
-                packed.time(time);
+                // One that is named many times is written once.
+                if (packed.time() != time) {
+                    packed.time(time);
+                }
                 replyChanged();
             } else {
                 replyUnchanged(there);
@@ -146,14 +149,20 @@ final class HashTimes {
             int length = call.argumentLength(i);
             boolean there = tree.find(field, length);
             if (there && allows.test(tree.time())) {
-                int bytes = tree.valueLength();
-                Memory.copy(tree.valueAddress(), value.address(), bytes);
-                tree.put(field, length, value.address(), bytes, time);
+                if (tree.time() != time) {
+                    writeAnew(tree, field, length);
+                }
                 replyChanged();
             } else {
                 replyUnchanged(there);
             }
         }
+    }
+
+    private void writeAnew(HashTree tree, long field, int length) {
+        int bytes = tree.valueLength();
+        Memory.copy(tree.valueAddress(), value.address(), bytes);
+        tree.put(field, length, value.address(), bytes, time);
     }
 
     private void replyChanged() {

@@ -117,6 +117,16 @@ class HashFieldTimesTest extends HarnessTest {
         asks("HTTL h FIELDS 1 f", "-WRONGTYPE Operation against a key holding the wrong kind of value");
     }
 
+    /** Its value is not written once more for each time that it is named: many times a megabyte would take seconds under a lock. */
+    @Test
+    void aFieldThatIsNamedManyTimesIsWrittenOnce() {
+        ask("HSET h f " + "v".repeat(9000));
+        assertThat(ask("HPEXPIRE h 100000 FIELDS 20000" + " f".repeat(20_000)))
+                .isEqualTo("*20000" + " :1".repeat(20_000));
+        assertThat(ask("HPERSIST h FIELDS 3 f f f")).isEqualTo("*3 :1 :-1 :-1");
+        asks("HSTRLEN h f", ":9000");
+    }
+
     @Test
     void whatIsWrongIsSaidAsRedisSaysIt() {
         asks("HEXPIRE none 10 FIELDS 2 a b", "*2 :-2 :-2");
