@@ -37,6 +37,8 @@ public final class Subscriptions {
     private volatile boolean listening;
     private volatile boolean tracking;
     private volatile boolean expectsMail;
+    /** Whether it has had mail that it did not listen or track for: another client's, redirected to it. Guarded by this. */
+    private boolean addressed;
     private volatile boolean takesPushes;
     private volatile boolean ended;
     /** There once it has listened to anything: most clients never do. */
@@ -94,7 +96,20 @@ public final class Subscriptions {
      * @return false if it has gone or is cut off: the mail is still the caller's
      */
     public boolean deliver(Mail mail) {
+        if (!expectsMail) {
+            // Before the mail is there: its loop looks for it before the next reply.
+            addressed();
+        }
         return subscriber().deliver(mail);
+    }
+
+    private synchronized void addressed() {
+        addressed = true;
+        expectsMail = true;
+    }
+
+    private synchronized void expectMail() {
+        expectsMail = listening || tracking || addressed;
     }
 
     /** Nothing more is left for the client for the sake of this name, if it listens to it; what is there is still to be written. */
@@ -175,13 +190,13 @@ public final class Subscriptions {
         Counts now = new Counts(of(Scope.CHANNEL).size(), of(Scope.PATTERN).size(), of(Scope.SHARD_CHANNEL).size());
         counts = now;
         listening = !now.equals(Counts.NONE);
-        expectsMail = listening || tracking;
+        expectMail();
     }
 
     /** It is told of keys that it has cached, or not. */
     public void tracks(boolean value) {
         tracking = value;
-        expectsMail = listening || tracking;
+        expectMail();
     }
 
     /** Whether it speaks a protocol in which what is pushed is told from replies. */

@@ -344,4 +344,41 @@ class ChannelsTest {
             return false;
         }
     }
+
+    /** Its event loop then looks for mail before each reply, so that nobody overtakes what was sent before. */
+    @Test
+    void whoHasMailOfOthersExpectsMoreOfIt() {
+        Subscriptions client = client();
+        assertThat(client.expectsMail()).isFalse();
+        assertThat(client.deliver(new Note())).isTrue();
+        assertThat(client.expectsMail()).isTrue();
+        assertThat(client.add(Scope.CHANNEL, name("a"))).isTrue();
+        client.remove(Scope.CHANNEL, name("a"));
+        client.tracks(false);
+        assertThat(client.expectsMail()).isTrue();
+        client.end();
+    }
+
+    /** Mail that is not a message. Immutable. */
+    private static final class Note implements Mail {
+        @Override
+        public long wireBytes() {
+            return 0;
+        }
+
+        @Override
+        public boolean isWantedBy(Subscriptions client) {
+            return true;
+        }
+
+        @Override
+        public void writeTo(ReplyWriter reply) {
+            reply.ok();
+        }
+
+        @Override
+        public void delivered() {
+            // Nobody counts.
+        }
+    }
 }
