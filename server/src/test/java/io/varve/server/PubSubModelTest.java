@@ -155,7 +155,8 @@ class PubSubModelTest {
                 for (int i = 0; i < count; i++) {
                     String channel = "c" + random.nextInt(CHANNELS);
                     channels.add(channel);
-                    String padding = "x".repeat(random.nextInt(500) == 0 ? random.nextInt(100_000) : random.nextInt(50));
+                    String padding = "x"
+                            .repeat(random.nextInt(500) == 0 ? random.nextInt(100_000) : random.nextInt(50));
                     client.queue("PUBLISH", channel, publisher + " " + (next + i) + " " + padding);
                 }
                 if (together) {
