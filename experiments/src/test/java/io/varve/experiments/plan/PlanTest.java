@@ -29,6 +29,19 @@ final class PlanTest {
         return new Filters(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(targets));
     }
 
+    /** What nobody has run yet can be run all the same. */
+    @Test
+    void everyExperimentThatComesWithVarveHasAPlanAtEveryScale() throws IOException {
+        List<String> names = new ExperimentFiles(Path.of("..", "workloads", "experiments")).names();
+        assertThat(names).contains("bucket-expiry", "sorted-set", "default-tests");
+        for (String name : names) {
+            Experiment experiment = read(name);
+            for (String scale : experiment.scales().keySet()) {
+                assertThat(Plan.of(experiment, scale, Filters.NONE).runs()).as("%s, %s", name, scale).isNotEmpty();
+            }
+        }
+    }
+
     @Test
     void largeIsThePapersWholeMatrixWithWheelAndRedis() {
         Plan plan = Plan.of(BUCKET_EXPIRY, "large", Filters.NONE);
