@@ -7,7 +7,7 @@ import io.varve.memory.segment.Location;
 
 /** Draws items of a shard at random, for eviction and for clients that ask for any key. Guarded by the shard's lock. */
 final class ItemSampler {
-    /** So many that are drawn in vain take some hundred microseconds. */
+    /** So many are drawn in vain, each a look at some item, before a search under the lock ends. */
     static final int MOST_IN_VAIN = 4096;
 
     private final ShardItems items;
