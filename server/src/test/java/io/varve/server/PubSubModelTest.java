@@ -41,8 +41,9 @@ class PubSubModelTest {
     private static final long TURNS = Long.getLong("varve.model.operations", 60_000) / 300;
 
     private final LeakWatch watch = new LeakWatch();
-    private final VarveServer server = start(
-            ServerConfig.defaults().with("port", "0").with("io-threads", "3").with("maxmemory", "64mb"));
+    /** Nobody is cut off, however long a listener's thread waits for a core. */
+    private final VarveServer server = start(ServerConfig.defaults().with("port", "0").with("io-threads", "3")
+            .with("maxmemory", "64mb").with("client-output-buffer-limit", "pubsub 0 0 0"));
     private final AtomicLong clock = new AtomicLong();
     private final AtomicInteger listening = new AtomicInteger(LISTENERS);
 
@@ -154,7 +155,8 @@ class PubSubModelTest {
                 for (int i = 0; i < count; i++) {
                     String channel = "c" + random.nextInt(CHANNELS);
                     channels.add(channel);
-                    String padding = "x".repeat(random.nextInt(50) == 0 ? random.nextInt(100_000) : random.nextInt(50));
+                    String padding = "x"
+                            .repeat(random.nextInt(500) == 0 ? random.nextInt(100_000) : random.nextInt(50));
                     client.queue("PUBLISH", channel, publisher + " " + (next + i) + " " + padding);
                 }
                 if (together) {
