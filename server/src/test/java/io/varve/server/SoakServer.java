@@ -23,7 +23,8 @@ import static org.awaitility.Awaitility.await;
 final class SoakServer {
     private static final String MAIN = "io.varve.server.Main";
     private static final int SOMETHING_FOUND = 3;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** More than the minute after which a head that nobody writes to is closed. */
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
     /** What Netty's pools keep of their chunks when nobody has a buffer. */
     private static final long POOLS_KEEP_BYTES = 16L << 20;
 
