@@ -65,9 +65,9 @@ final class NodeCleaner {
     /** Whether the root item at a location has gone. */
     private boolean letOwnerGo(long root, int size, boolean evicting, long nowMillis) {
         long address = items.address(root);
-        if (items.isDetached(address)) {
-            items.reclaim(root, address);
-        } else if (items.expireNow(root, address, nowMillis)) {
+        if (items.cleaning().isDetached(address)) {
+            items.cleaning().reclaim(root, address);
+        } else if (items.cleaning().expireNow(root, address, nowMillis)) {
             return true;
         } else if (evicting && mayLetOneGo() && isOwnersTurn(root, address, size, nowMillis)) {
             evict(root);
@@ -86,7 +86,7 @@ final class NodeCleaner {
     private void evict(long root) {
         long address = items.address(root);
         goes(address);
-        items.evict(root, address);
+        items.cleaning().evict(root, address);
     }
 
     /** A leaf is gone at once; an inner node, which knows what is below it, has to move. */

@@ -232,11 +232,11 @@ public final class ShardCleaner {
             bytesMoved += counting ? Math.max(0, moved) : 0;
             return moved >= 0;
         }
-        if (items.isDetached(address)) {
-            items.reclaim(location, address);
+        if (items.cleaning().isDetached(address)) {
+            items.cleaning().reclaim(location, address);
             return true;
         }
-        if (items.expireNow(location, address, nowMillis)) {
+        if (items.cleaning().expireNow(location, address, nowMillis)) {
             return true;
         }
         long expireAt = TimedHashes.expireAtMillis(address);
@@ -245,7 +245,7 @@ public final class ShardCleaner {
             return true;
         }
         try {
-            items.move(location, address, nowMillis);
+            items.cleaning().move(location, address, nowMillis);
             bytesMoved += counting ? size : 0;
             return true;
         } catch (CacheFullException full) {
@@ -265,7 +265,7 @@ public final class ShardCleaner {
         if (ItemLayout.isTree(address)) {
             nodes.goes(address);
         }
-        items.evict(location, address);
+        items.cleaning().evict(location, address);
     }
 
     /** Of a few candidates the segment of which the largest share would be freed. */
@@ -356,15 +356,15 @@ public final class ShardCleaner {
 
     private boolean evictIfPastTheLine(long location, long nowMillis) {
         long address = items.address(location);
-        if (items.isDetached(address)) {
-            items.reclaim(location, address);
+        if (items.cleaning().isDetached(address)) {
+            items.cleaning().reclaim(location, address);
             return true;
         }
         long expireAt = TimedHashes.expireAtMillis(address);
         if (!line.mayGo(expireAt) || !line.isPast(address, expireAt, nowMillis)) {
             return false;
         }
-        items.evict(location, address);
+        items.cleaning().evict(location, address);
         return true;
     }
 

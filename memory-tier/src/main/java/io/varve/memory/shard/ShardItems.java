@@ -5,7 +5,6 @@ import java.util.SplittableRandom;
 import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.expiry.Expiry;
-import io.varve.memory.expiry.ExpiryOwner;
 import io.varve.memory.index.Index;
 import io.varve.memory.index.KeyVerifier;
 import io.varve.memory.item.CacheFullException;
@@ -14,7 +13,6 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.memory.item.LowerTier;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
@@ -53,10 +51,8 @@ final class ShardItems {
     private final SplittableRandom random;
     private long datasetBytes;
     private long expired;
-    private long evicted;
+    private final ItemCleaning cleaning;
     private final ShardLock lock;
-    /** The item that falls. */
-    private final Item falling = new Item();
 
     ShardItems(int number, ShardContext context, ShardLock lock, int heads, double growLoad,
             ExpireAlgorithm algorithm, int expireBaseMillis, int expireBuckets) {
@@ -68,11 +64,12 @@ final class ShardItems {
         this.segments = new Segments(context.pool, heads);
         this.verifier = new ItemsByLocation(context);
         this.expiry = Expiry.create(algorithm, expireBaseMillis, expireBuckets, context.regions, context.budget,
-                context.ticker, new Expirer());
+                context.ticker, new Expirer(this));
         this.nodeItems = new NodeItems(number, context, segments);
         this.trees = new ShardTrees(nodeItems, context);
         this.timed = new TimedHashes(this, context);
         this.sampler = new ItemSampler(this, context);
+        this.cleaning = new ItemCleaning(this, context);
     }
 
     static boolean isPast(long expireAtMillis, long nowMillis) {
@@ -201,7 +198,7 @@ final class ShardItems {
         return location;
     }
 
-    private static int lifetimeClass(long expireAt, long nowMillis) {
+    static int lifetimeClass(long expireAt, long nowMillis) {
         return Segments.lifetimeClass(expireAt == Item.NEVER ? Item.NEVER : Math.max(0, expireAt - nowMillis));
     }
 
@@ -401,7 +398,7 @@ final class ShardItems {
     }
 
     /** The bytes are given up even if a listener fails: nothing refers to them any more. */
-    private void tellAndAbandon(Change change, long location, long address, int physical) {
+    void tellAndAbandon(Change change, long location, long address, int physical) {
         try {
             changed(change, context.databases.logical(physical), ItemLayout.keyAddress(address),
                     ItemLayout.keyLength(address));
@@ -428,84 +425,16 @@ final class ShardItems {
         segments.died(location);
     }
 
-    // --- eviction and cleaning, for the cleaner
-
-    /** Removes a live item that the cleaner found in a segment; it falls to the tier below, if there is one that takes it. */
-    void evict(long location, long address) {
-        int physical = ItemLayout.database(address);
-        long hash = verifier.hashOf(location);
-        LowerTier lower = context.lower;
-        // First, for it may fail: then the item stays what it is. A tree does not fall: its nodes are many.
-        boolean gone = lower == null || ItemLayout.isTree(address)
-                || !fall(lower, hash, location, address, physical);
-        boolean removed = index(physical).remove(hash, location);
-        assert removed : "the index has lost " + location;
-        evicted++;
-        letGo(location, address, physical, gone ? Change.EVICTED : Change.FELL, true);
-    }
-
-    private boolean fall(LowerTier lower, long hash, long location, long address, int physical) {
-        look(falling, location, address);
-        falling.endsAt(TimedHashes.endMillis(address));
-        return lower.take(context.databases.epochOfPhysical(physical), hash, falling, ItemLayout.access(address));
-    }
-
-    /** Whether the item's database was flushed. */
-    boolean isDetached(long address) {
-        return context.databases.logical(ItemLayout.database(address)) == Databases.DETACHED;
-    }
-
-    /** Lets an item of a flushed database go that the cleaner came upon. */
-    void reclaim(long location, long address) {
-        int physical = ItemLayout.database(address);
-        boolean removed = index(physical).remove(verifier.hashOf(location), location);
-        assert removed : "the index has lost " + location;
-        letGo(location, address, physical, Change.DELETED, false);
-    }
-
-    /** Reclaims a live item that the cleaner came upon, if its time has come. */
-    boolean expireNow(long location, long address, long nowMillis) {
-        if (!timed.isGone(address, nowMillis)) {
-            return false;
-        }
-        Change way = timed.wayOf(address, nowMillis);
-        int physical = ItemLayout.database(address);
-        boolean removed = index(physical).remove(verifier.hashOf(location), location);
-        assert removed && way != null : "the index has lost " + location;
-        goes(location, address, physical, way);
-        return true;
-    }
-
-    private void goes(long location, long address, int physical, @Nullable Change way) {
+    void goes(long location, long address, int physical, @Nullable Change way) {
         countExpired(way, address);
         letGo(location, address, physical, way == null ? Change.EXPIRED : way, true);
-    }
-
-    /** Moves a live item to the head for its lifetime; the bytes it had are dead. */
-    void move(long location, long address, long nowMillis) {
-        int size = ItemLayout.size(address);
-        long expireAt = ItemLayout.expireAtMillis(address);
-        long writtenAt = segments.meanWrittenAtMillis(Location.segment(location));
-        long made = segments.appendMoved(size, lifetimeClass(expireAt, nowMillis), nowMillis);
-        long to = address(made);
-        Memory.copy(address, to, size);
-        segments.born(made, size, expireAt, writtenAt);
-        boolean replaced = index(ItemLayout.database(to)).replace(verifier.hashOf(made), location, made);
-        assert replaced : "the index has lost " + location;
-        if (expireAt != Item.NEVER) {
-            expiry.relocate(ItemLayout.expiryEntry(to), made);
-        }
-        if (ItemLayout.isTree(to)) {
-            trees.moved(to, made);
-        }
-        segments.died(location);
     }
 
     ShardTrees trees() {
         return trees;
     }
 
-    private void countExpired(@Nullable Change way, long address) {
+    void countExpired(@Nullable Change way, long address) {
         if (way == Change.EMPTIED) {
             timed.emptied(address);
         } else {
@@ -515,6 +444,11 @@ final class ShardItems {
 
     TimedHashes timed() {
         return timed;
+    }
+
+    /** What becomes of items that the cleaner meets. */
+    ItemCleaning cleaning() {
+        return cleaning;
     }
 
     /** Draws items at random. */
@@ -622,54 +556,16 @@ final class ShardItems {
     }
 
     long evicted() {
-        return evicted;
+        return cleaning.evicted();
     }
 
     void resetStats() {
         expired = 0;
-        evicted = 0;
+        cleaning.resetStats();
         timed.resetStats();
     }
 
     int number() {
         return number;
-    }
-
-    /** The shard as the owner of what expires. Guarded by the shard's lock. */
-    private final class Expirer implements ExpiryOwner {
-        /** As what the item goes that is to. */
-        private Change way = Change.EXPIRED;
-
-        @Override
-        public long expireAtMillis(long location) {
-            return ItemLayout.expireAtMillis(address(location));
-        }
-
-        @Override
-        public void entryMoved(long location, int entry) {
-            ItemLayout.expiryEntry(address(location), entry);
-        }
-
-        @Override
-        public long pastItsTime(long location, long nowMillis) {
-            long address = address(location);
-            long left = timed.removeDue(location, address, nowMillis);
-            if (left == GOES) {
-                Change known = timed.wayOf(address, nowMillis);
-                way = known == null ? Change.EXPIRED : known;
-            }
-            return left;
-        }
-
-        @Override
-        public void expire(long location) {
-            long address = address(location);
-            int physical = ItemLayout.database(address);
-            boolean removed = index(physical).remove(verifier.hashOf(location), location);
-            assert removed : "the index has lost " + location;
-            countExpired(way, address);
-            expires(address, TimedHashes.expireAtMillis(address) != Item.NEVER, false);
-            tellAndAbandon(way, location, address, physical);
-        }
     }
 }
