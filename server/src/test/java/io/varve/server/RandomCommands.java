@@ -80,6 +80,7 @@ final class RandomCommands {
     private final RandomGeoCommands places;
     private final RandomListCommands lists;
     private final RandomSortCommands sorts;
+    private final RandomServerCommands questions;
 
     /**
      * @param knows7 whether the reference has the commands and options that came with Redis 7
@@ -100,6 +101,7 @@ final class RandomCommands {
         places = new RandomGeoCommands(random, this::key, this::add);
         lists = new RandomListCommands(this, knows7);
         sorts = new RandomSortCommands(random, knows7, script::add);
+        questions = new RandomServerCommands(random, this::key, this::add, script::add);
     }
 
     List<ScriptStep> script(int commands) {
@@ -116,6 +118,10 @@ final class RandomCommands {
     }
 
     private void anyCommand() {
+        if (knows7 && oneIn(25)) {
+            questions.any();
+            return;
+        }
         if (knows7 && oneIn(3)) {
             switch (random.nextInt(6)) {
                 case 0, 1, 2 -> sets.any();

@@ -37,6 +37,7 @@ public final class Invocation extends CallArguments {
     private boolean changesNothing;
     private @Nullable Object[] workspaces = new Object[8];
     private final ShardSet allShards;
+    private final ShardSet namedShards;
 
     /**
      * @param below        the tier below memory; null if there is none
@@ -51,6 +52,7 @@ public final class Invocation extends CallArguments {
         events = server.keyEvents();
         this.below = below;
         allShards = new ShardSet(cache.shardCount());
+        namedShards = new ShardSet(cache.shardCount());
         for (int i = 0; i < cache.shardCount(); i++) {
             allShards.add(i);
         }
@@ -223,28 +225,33 @@ public final class Invocation extends CallArguments {
     }
 
     /**
-     * Does something without the locks of the command, which names one key and has copied all that it still needs of it, so that others
-     * get to the shards. The locks are kept within a transaction, and for a client that caches what it reads: it would not be told of
-     * what changes meanwhile.
+     * Does something without the locks of the command, which has copied all that it still needs of its keys, so that others get to the
+     * shards. The locks are kept within a transaction, and for a client that caches what it reads: it would not be told of what changes
+     * meanwhile.
      */
     public void letOthers(Runnable meanwhile) {
         if (isInTransaction() || client().tracker() != null) {
             meanwhile.run();
-        } else if (usesOtherKeys()) {
-            session.unlock(allShards);
-            try {
-                meanwhile.run();
-            } finally {
-                session.lock(allShards);
-            }
-        } else {
-            session.unlock(keyAt(0));
-            try {
-                meanwhile.run();
-            } finally {
-                session.lock(keyAt(0));
-            }
+            return;
         }
+        ShardSet locked = lockedShards();
+        session.unlock(locked);
+        try {
+            meanwhile.run();
+        } finally {
+            session.lock(locked);
+        }
+    }
+
+    private ShardSet lockedShards() {
+        if (usesOtherKeys()) {
+            return allShards;
+        }
+        namedShards.clear();
+        for (int i = 0; i < keyCount(); i++) {
+            namedShards.add(keyAt(i).shard());
+        }
+        return namedShards;
     }
 
     /**
