@@ -273,6 +273,11 @@ public final class ServerCommands {
     }
 
     private static void functionFlush(Invocation call) {
+        if (call.argumentCount() > 3) {
+            call.reply().error("ERR unknown subcommand or wrong number of arguments for '" + call.argumentString(1)
+                    + "'. Try FUNCTION HELP.");
+            return;
+        }
         boolean known = call.argumentCount() == 2
                 || call.argumentCount() == 3 && (call.argumentIs(2, "ASYNC") || call.argumentIs(2, "SYNC"));
         if (known) {
