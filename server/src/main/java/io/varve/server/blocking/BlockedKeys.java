@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  *     +------found nothing-------+
  * </pre>
  *
- * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for.
+ * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for, unless one of them was
+ * {@link #putOff put off}.
  */
 public final class BlockedKeys implements ChangeListener {
     private final Cache cache;
@@ -109,8 +110,11 @@ public final class BlockedKeys implements ChangeListener {
         }
     }
 
-    /** The number of the key that it has been called for first and has not looked at; -1 if there is none. */
+    /** The number of the key that it has been called for first and has not looked at, and now can; -1 if there is none. */
     public synchronized int nextCall(Waiter waiter) {
+        if (waiter.isPutOff() && waiter.end() == null && waiter.calls().isEmpty()) {
+            callForAll(waiter);
+        }
         KeyQueue queue = waiter.calls().peekFirst();
         return queue == null ? -1 : waiter.keys().indexOf(queue.key());
     }
@@ -127,6 +131,38 @@ public final class BlockedKeys implements ChangeListener {
         } else {
             Waiter next = found == null || found == waiter.type() ? null : queue.first(found);
             call(queue, next);
+        }
+    }
+
+    /**
+     * It could not look at what it has been called for, as memory had no room for its keys: nothing is promised to it until it can, at
+     * {@link #lookAgain} or when it is called.
+     */
+    public synchronized void putOff(Waiter waiter) {
+        waiter.putOff(true);
+        while (!waiter.calls().isEmpty()) {
+            KeyQueue queue = waiter.calls().removeFirst();
+            queue.takeChanged();
+            call(queue, null);
+        }
+    }
+
+    /** Has one that was put off look again, if it waits. @return whether its command runs now because of that */
+    public synchronized boolean lookAgain(Waiter waiter) {
+        boolean waits = !waiter.left() && waiter.end() == null && waiter.calls().isEmpty();
+        if (waits) {
+            waiter.wake();
+        }
+        return waits;
+    }
+
+    /** In the keys of one that was put off there may be something that nobody was called for. */
+    private void callForAll(Waiter waiter) {
+        waiter.putOff(false);
+        for (KeyQueue queue : waiter.queues()) {
+            if (!queue.isEmpty()) {
+                changed(queue);
+            }
         }
     }
 
@@ -157,6 +193,9 @@ public final class BlockedKeys implements ChangeListener {
             }
         }
         waiter.calls().clear();
+        if (waiter.isPutOff()) {
+            callForAll(waiter);
+        }
         NamedKey target = waiter.target();
         if (target != null) {
             counters.remove(target);

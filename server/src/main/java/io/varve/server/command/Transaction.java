@@ -1,6 +1,7 @@
 package io.varve.server.command;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 
@@ -33,7 +34,12 @@ public final class Transaction {
     private long end;
     private long charged;
     private long argumentBytes;
+    /** That the client has selected. */
+    private final int firstDatabase;
+    /** In which what is queued next runs, if each SELECT before it does. */
     private int database;
+    /** Those that commands select. */
+    private final BitSet selected = new BitSet();
     private boolean failed;
     private boolean writes;
     private boolean denyOom;
@@ -54,6 +60,7 @@ public final class Transaction {
         this.batch = batch;
         this.cache = cache;
         this.memory = memory;
+        firstDatabase = database;
         this.database = database;
         charged = HEAP_BYTES;
     }
@@ -161,7 +168,7 @@ public final class Transaction {
         if (batch.isRefused(queued)) {
             return false;
         }
-        follow(spec, queued);
+        follow(queued);
         neededBytes += needed;
         writes |= spec.isWrite();
         denyOom |= spec.isDenyOom();
@@ -188,13 +195,37 @@ public final class Transaction {
     }
 
     /** The keys of the commands behind a SELECT are in the database that it selects, if it will. */
-    private void follow(CommandSpec spec, int command) {
-        if (spec.name().equals("select") && spec.parent() == null) {
-            int argument = batch.firstArgument(command) + 1;
-            int selected = DatabaseNumber.of(cache.config().databases(), batch.address(argument),
-                    batch.length(argument));
-            database = selected >= 0 ? selected : database;
+    private void follow(int command) {
+        int now = selectedBy(command);
+        if (now >= 0) {
+            database = now;
+            selected.set(now);
         }
+    }
+
+    /** The database that a command selects, if its client may still do that when it runs; -1 if it is to select none. */
+    int selectedBy(int command) {
+        CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(command));
+        if (!spec.name().equals("select") || spec.parent() != null) {
+            return -1;
+        }
+        int argument = batch.firstArgument(command) + 1;
+        return DatabaseNumber.of(cache.config().databases(), batch.address(argument), batch.length(argument));
+    }
+
+    /** Whether a command selects a database. */
+    boolean selects() {
+        return !selected.isEmpty();
+    }
+
+    /** In how many databases its commands may run. */
+    public int databases() {
+        return selected.cardinality() + (selected.get(firstDatabase) ? 0 : 1);
+    }
+
+    /** In which its first command runs. */
+    int firstDatabase() {
+        return firstDatabase;
     }
 
     private boolean copy(long address, int length) {

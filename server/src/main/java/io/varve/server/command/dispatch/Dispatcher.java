@@ -338,6 +338,10 @@ public final class Dispatcher implements AutoCloseable {
         if (asked != null && reply.errors() == errors) {
             suspension = asked;
             again = !asked.replies();
+            if (client.waiter() != null) {
+                // It has looked: what it is called for next is fetched as often as any command's keys.
+                batch.endFetches();
+            }
         }
     }
 
@@ -371,23 +375,36 @@ public final class Dispatcher implements AutoCloseable {
         int first = executed == null ? batch.firstKey(command) : 0;
         int count = executed == null ? batch.keyCount(command) : named.keyTotal();
         if (!tier.settle(named, first, count)) {
-            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
-        } else {
-            try {
-                runLocked(batch, command, spec, client, reply, mark);
-            } catch (KeyBelowException missing) {
-                reply.rollback(mark);
-                if (Below.mayFetch(named, first, count)) {
-                    suspension = tier.hasOthers()
-                            ? tier.fetchOthers(named)
-                            : tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
-                    again = true;
-                    return false;
-                }
-                // They fall as fast as they come: memory has no room for all of them at a time.
-                Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
-            }
+            return !waitsForRoom(batch, spec, client, reply);
         }
+        try {
+            runLocked(batch, command, spec, client, reply, mark);
+        } catch (KeyBelowException missing) {
+            reply.rollback(mark);
+            if (!Below.mayFetch(named, first, count, executed == null ? 1 : executed.databases())) {
+                // They fall as fast as they come: memory has no room for all of them at a time.
+                call.dropOtherKeys();
+                return !waitsForRoom(batch, spec, client, reply);
+            }
+            suspension = tier.hasOthers()
+                    ? tier.fetchOthers(named)
+                    : tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
+            again = true;
+            return false;
+        }
+        return true;
+    }
+
+    /** Memory has no room for a command's keys: it is refused, but for one that waits for them anyway. @return whether that waits on */
+    private boolean waitsForRoom(Batch batch, CommandSpec spec, Client client, ReplyWriter reply) {
+        Waiter waiter = client.waiter();
+        if (waiter == null) {
+            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+            return false;
+        }
+        batch.endFetches();
+        suspension = Blocking.putOff(server, waiter);
+        again = true;
         return true;
     }
 

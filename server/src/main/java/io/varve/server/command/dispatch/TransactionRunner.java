@@ -179,7 +179,7 @@ final class TransactionRunner implements Transactions {
 
     private void runCommands(Invocation exec, Transaction queued, boolean isLast) {
         Batch batch = queued.batch();
-        if (below != null && below.isAnyMissing(batch, 0, batch.keyTotal())) {
+        if (below != null && (below.isAnyMissing(batch, 0, batch.keyTotal()) || below.noteIfAnyMissing(queued))) {
             throw new KeyBelowException();
         }
         Client client = exec.client();
@@ -222,7 +222,7 @@ final class TransactionRunner implements Transactions {
         Batch batch = queued.batch();
         ReplyWriter reply = exec.reply();
         long errors = reply.errors();
-        // A SELECT that failed left the commands behind it in another database than was thought when they were queued.
+        // A SELECT that was refused left the commands behind it in another database than was thought when they were queued.
         BatchPreparation.rebind(session, batch, command, exec.client().database());
         String refusal = exec.client().user().isUnrestricted()
                 ? null
