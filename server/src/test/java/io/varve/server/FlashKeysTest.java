@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What is done with keys that have fallen to flash, and what is told of them. Confined to the test's thread. */
-@Timeout(10)
+@Timeout(60)
 class FlashKeysTest {
     private static final String[] ALL = {"text", "number", "hash", "list", "set", "integers", "zset"};
 

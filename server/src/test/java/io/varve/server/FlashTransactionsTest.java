@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** MULTI, EXEC and WATCH where keys fall to flash at the worst moments. Confined to the test's thread. */
-@Timeout(10)
+@Timeout(60)
 class FlashTransactionsTest {
     private static final String NO_SELECT = "NOPERM ACLs rules changed between";
 

@@ -18,7 +18,7 @@ import static io.varve.server.ServerOverFlash.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Clients that wait for keys which fall to flash, and for which memory may have no room. Confined to the test's thread. */
-@Timeout(10)
+@Timeout(60)
 class FlashWaitingTest {
     /** More often than a command's keys are fetched. */
     private static final int MANY_CALLS = 140;

@@ -22,6 +22,8 @@ public final class Transaction {
     static final int HEAP_BYTES = 10 << 10;
     private static final int HEAP_BYTES_OF_COMMAND = 64;
     private static final int HEAP_BYTES_OF_ARGUMENT = 64;
+    /** What it takes to know that a key is not on flash in one more database. */
+    private static final int HEAP_BYTES_OF_KEY_ELSEWHERE = 32;
 
     private static final Set<String> REPEATABLE = Set.of("ping", "echo", "select", "time");
 
@@ -165,7 +167,7 @@ public final class Transaction {
         batch.endRequest(false);
         batch.spec(queued, spec);
         preparation.bindKeys(batch, queued, spec, database);
-        if (batch.isRefused(queued)) {
+        if (batch.isRefused(queued) || !takeForKeysElsewhere(queued)) {
             return false;
         }
         follow(queued);
@@ -179,6 +181,13 @@ public final class Transaction {
         namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys()
                 || others != null && others.areUsed(new BatchArguments(batch, queued));
         return true;
+    }
+
+    private boolean takeForKeysElsewhere(int command) {
+        long heap = (long) HEAP_BYTES_OF_KEY_ELSEWHERE * batch.keyCount(command) * (databases() - 1);
+        boolean taken = heap == 0 || memory.take(heap);
+        charged += taken ? heap : 0;
+        return taken;
     }
 
     /** What SELECT changes can be taken back. */
