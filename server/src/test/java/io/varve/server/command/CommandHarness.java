@@ -22,7 +22,7 @@ import io.varve.server.resp.ReplyWriter;
  * Confined to the test's thread.
  */
 public final class CommandHarness implements AutoCloseable {
-    private static final int NATIVE_BYTES = 1 << 20;
+    private static final int NATIVE_BYTES = 4 << 20;
 
     private final Arena arena = Arena.ofConfined();
     private final long memory = arena.allocate(NATIVE_BYTES).address();

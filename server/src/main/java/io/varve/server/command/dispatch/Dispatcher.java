@@ -41,7 +41,7 @@ public final class Dispatcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     /** How often a command is run that found no room, counting the first time. */
-    static final int MAX_ATTEMPTS = 3;
+    static final int MAX_ATTEMPTS = 12;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
     /** As often as doubling takes to the largest reply, and a few times because others were faster. */
@@ -403,6 +403,7 @@ public final class Dispatcher implements AutoCloseable {
         BatchPreparation.rebind(session, batch, command, client.database());
         int attempt = 1;
         int tries = 1;
+        long asked = 0;
         while (true) {
             call.begin(client, reply, spec, batch, command);
             try {
@@ -410,8 +411,9 @@ public final class Dispatcher implements AutoCloseable {
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
+                asked = room.toAskFor(asked, full);
                 if (attempt++ == MAX_ATTEMPTS || !room.mayRunAgain(batch, command, spec)
-                        || !room.admit(batch, command, client, full.bytes())) {
+                        || !room.admit(batch, command, client, asked)) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;
                 }

@@ -116,7 +116,7 @@ final class TransactionRunner implements Transactions {
             } catch (CacheFullException full) {
                 // Nothing has been changed, and without the locks more room can be made.
                 reply.rollback(mark);
-                refused = full.bytes();
+                refused = room.toAskFor(refused, full);
             }
         }
     }

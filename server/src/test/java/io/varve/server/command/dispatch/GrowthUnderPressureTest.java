@@ -40,4 +40,76 @@ class GrowthUnderPressureTest {
             assertThat(server.cache().checkIntegrity()).isEmpty();
         }
     }
+
+    private static CommandHarness full(String... first) {
+        CommandHarness server = new CommandHarness(ServerConfig.defaults().with("maxmemory", "16mb").with("shards", "2")
+                .with("maxmemory-policy", "allkeys-lru"));
+        for (String command : first) {
+            assertThat(server.run(command.split(" "))).as("%.30s", command).doesNotStartWith("-");
+        }
+        return server;
+    }
+
+    /** ... and the commands' keys are the last that were used. */
+    private static String runInFull(CommandHarness server, String command, String... touched) {
+        for (int i = 0; i < 8000; i++) {
+            assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
+            if (i % 500 == 0) {
+                server.sleep(1000);
+                server.run(("TOUCH " + String.join(" ", touched)).split(" "));
+            }
+        }
+        server.run(("TOUCH " + String.join(" ", touched)).split(" "));
+        String reply = server.run(command.split(" "));
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+        return reply;
+    }
+
+    /** It needs a copy of the value, and a leaf for it: what it is refused is the second, while it holds the first. */
+    @Test
+    void whatIsHeldCountsWhenRoomIsMadeForATimeOfALargeField() {
+        try (CommandHarness server = full("HSET h big " + "v".repeat(2 << 20) + " small x")) {
+            assertThat(runInFull(server, "HEXPIRE h 100 FIELDS 1 big", "h")).isEqualTo("*1\r\n:1\r\n");
+        }
+    }
+
+    @Test
+    void whatIsHeldCountsWhenRoomIsMadeForATurningList() {
+        try (CommandHarness server = full("RPUSH l x " + "v".repeat(2 << 20))) {
+            assertThat(runInFull(server, "RPOPLPUSH l l", "l")).startsWith("$" + (2 << 20) + "\r\n");
+        }
+    }
+
+    @Test
+    void whatIsHeldCountsWhenRoomIsMadeForAStoredRange() {
+        try (CommandHarness server = full()) {
+            for (int i = 0; i < 30_000; i += 1000) {
+                StringBuilder add = new StringBuilder("ZADD z");
+                for (int k = i; k < i + 1000; k++) {
+                    add.append(' ').append(k).append(" member").append(k);
+                }
+                assertThat(server.run(add.toString().split(" "))).startsWith(":");
+            }
+            assertThat(runInFull(server, "ZRANGESTORE copy z 0 -1", "z")).isEqualTo(":30000\r\n");
+        }
+    }
+
+    /** A command that only reads changes nothing, however many keys it has: it runs again when there is room. */
+    @Test
+    void aUnionOfManyIsAnsweredWhereOthersMayGo() {
+        try (CommandHarness server = full()) {
+            int members = 15_000;
+            for (int set = 0; set < 5; set++) {
+                for (int i = 0; i < members; i += 1000) {
+                    StringBuilder add = new StringBuilder("SADD s" + set);
+                    for (int k = i; k < i + 1000; k++) {
+                        add.append(" member").append(set).append(':').append(k);
+                    }
+                    assertThat(server.run(add.toString().split(" "))).startsWith(":");
+                }
+            }
+            assertThat(runInFull(server, "SUNION s0 s1 s2 s3 s4", "s0", "s1", "s2", "s3", "s4"))
+                    .startsWith("*" + 5 * members + "\r\n");
+        }
+    }
 }
