@@ -322,7 +322,7 @@ class BlockingConcurrencyTest {
     }
 
     private static final int BUSY_KEYS = 16;
-    /** What others may push at the most until a command is answered that waits for all promises: without turns it took any number. */
+    /** What others may push at the most until a command is answered that waits for all promises: without turns there is no bound. */
     private static final long MOST_PUSHES = 300_000;
 
     /** Something is always promised, as consumers wait and others push on all event loops: who waits for all promises has its turn. */

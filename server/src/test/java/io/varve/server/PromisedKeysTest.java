@@ -73,7 +73,8 @@ class PromisedKeysTest extends WaitingClients {
     // --- without naming any
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"DBSIZE|:0|3", "KEYS *|*0|3", "SCAN 0 COUNT 1000|*2 $1 0 *0|3", "RANDOMKEY|$-1|3",
+    @CsvSource(delimiter = '|', value = {"DBSIZE|:0|3", "KEYS *|*0|3", "SCAN 0 COUNT 1000|*2 $1 0 *0|3",
+            "RANDOMKEY|$-1|3",
             "DBSIZE|:0|1", "KEYS *|*0|1"})
     void whatIsPromisedIsSeenByNobodyElse(String command, String expected, int loops) throws IOException {
         restart(start(loops));
