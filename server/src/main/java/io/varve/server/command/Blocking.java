@@ -258,7 +258,7 @@ public final class Blocking {
         if (!call.requireLong(2)) {
             return;
         }
-        if (!call.isInTransaction() && call.runsBehindAllWaiters()) {
+        if (!call.isInTransaction() && Promises.holdUpLook(call)) {
             // Whoever has been served waits no more.
             return;
         }

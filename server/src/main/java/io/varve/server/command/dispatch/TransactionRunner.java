@@ -15,6 +15,7 @@ import io.varve.server.command.CommandSpec;
 import io.varve.server.command.Errors;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.KeyBelowException;
+import io.varve.server.command.Promises;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.Transaction;
 import io.varve.server.command.TransactionMemory;
@@ -134,8 +135,8 @@ final class TransactionRunner implements Transactions {
         session.lock(shards);
         try {
             if (queued.namesNoKey()
-                    ? exec.runsBehindAllWaiters()
-                    : exec.runsBehindWaiters(batch, 0, batch.keyTotal())) {
+                    ? Promises.holdUpTransaction(exec)
+                    : Promises.holdUp(exec, batch, 0, batch.commandCount())) {
                 return false;
             }
             if (client.watch().isBroken(session.now())) {
