@@ -10,7 +10,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
-import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.blocking.Pass;
 import io.varve.server.events.KeyEvents;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +31,7 @@ public final class Invocation extends CallArguments {
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable Suspension suspension;
+    private @Nullable Pass pass;
     private final @Nullable Transactions transactions;
     private long errorsToldOf;
     private boolean mayHaveChanged;
@@ -128,38 +129,17 @@ public final class Invocation extends CallArguments {
         suspension = wait;
     }
 
-    /**
-     * Has the command run again later if one of some keys is promised to a waiter.
-     *
-     * @param named whose keys, their shards locked
-     * @return whether it is so: the command is not to run now
-     */
-    public boolean runsBehindWaiters(Batch named, int first, int count) {
-        BlockedKeys blocked = server.blockedKeys();
-        if (!blocked.isAnyPromised()) {
-            return false;
-        }
-        for (int i = first; i < first + count; i++) {
-            if (blocked.isPromised(named.key(i))) {
-                Suspension wait = Suspension.unnoticed();
-                blocked.behind(named.key(i), wait::again);
-                runAgainAfter(wait);
-                return true;
-            }
-        }
-        return false;
+    /** Its place at the barrier in front of which some commands wait ({@link Promises}), while it runs. */
+    public void pass(@Nullable Pass value) {
+        pass = value;
     }
 
-    /** The same for any key: for a command that changes keys it does not name. */
-    public boolean runsBehindAllWaiters() {
-        BlockedKeys blocked = server.blockedKeys();
-        if (!blocked.isAnyPromised()) {
-            return false;
-        }
-        Suspension wait = Suspension.unnoticed();
-        blocked.behindAny(wait::again);
-        runAgainAfter(wait);
-        return true;
+    /** The same, which is its no more; null if it has none. */
+    @Nullable
+    Pass takePass() {
+        Pass had = pass;
+        pass = null;
+        return had;
     }
 
     /** The suspension that the last command asked for, once; null if none. */
@@ -306,7 +286,7 @@ public final class Invocation extends CallArguments {
         return spareKey;
     }
 
-    /** The key that {@link #keyInDatabase} bound last. */
+    /** The key that {@link #keyInDatabase} bound last, or that a command names in another database. */
     public Key keyElsewhere() {
         return spareKey;
     }
