@@ -45,6 +45,10 @@ final class Barrier {
         enter(pass);
         if (pass.kind() == Pass.Kind.LOOK || !nothingPromised || !inFront.contains(pass)
                 || changing != null && !pass.equals(changing)) {
+            if (pass.equals(changing)) {
+                // It was admitted before, and has changed nothing: it waits again.
+                changing = null;
+            }
             return false;
         }
         changing = pass;

@@ -49,6 +49,20 @@ class BarrierTest {
         takeWoken();
     }
 
+    /** EXEC that was admitted, found no room, and finds something promised when it runs again. */
+    @Test
+    void whoWasAdmittedAndIsNotTheSecondTimeIsWokenAllTheSame() {
+        Pass a = changes("a");
+        assertThat(barrier.admits(a, true)).isTrue();
+        assertThat(barrier.admits(a, false)).isFalse();
+        waits("a", a);
+        barrier.nothingIsPromised();
+        takeWoken("a");
+        assertThat(barrier.admits(a, true)).isTrue();
+        barrier.leave(a, true);
+        assertThat(barrier.isDown()).isFalse();
+    }
+
     @Test
     void whoChangesHoldsOthersUpUntilItHas() {
         Pass a = changes("a");

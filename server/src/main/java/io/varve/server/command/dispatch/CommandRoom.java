@@ -18,6 +18,9 @@ final class CommandRoom {
     private static final int ITEM_OVERHEAD_BYTES = 128;
     /** There is room for a reply of this size before a command runs: those of most commands that change something. */
     private static final int LEAST_REPLY_BYTES = 512;
+    /** What a command was refused may be this part of all that it needs, or that may be so much. */
+    private static final int MOST_TIMES = 4;
+    private static final long MOST_ROOM_BYTES = 64 << 20;
     /** For a longer reply that finds no room so much is made at least, and twice what was written of it. */
     private static final long LEAST_ROOM_BYTES = 1 << 20;
     /** The part of maxmemory that one command, or one reply, may have others evicted for, in quarters. */
@@ -66,12 +69,14 @@ final class CommandRoom {
 
     /**
      * How much room is to be made for a command that was refused memory and runs again. What it was refused may be a part of what it
-     * needs: what it held by then, it has given back, and will take again. So each time it is twice as much at least.
+     * needs: what it held by then, it has given back, and will take again. So each time it is twice as much, within bounds: it may be refused
+     * for another reason.
      *
      * @param asked what was made for it before, bytes
      */
     long toAskFor(long asked, CacheFullException full) {
-        return Math.max(full.bytes(), Math.min(mostBytes(), 2 * asked));
+        long most = Math.min(mostBytes(), Math.max(MOST_ROOM_BYTES, MOST_TIMES * full.bytes()));
+        return Math.max(full.bytes(), Math.min(most, 2 * asked));
     }
 
     /**

@@ -42,6 +42,8 @@ public final class Dispatcher implements AutoCloseable {
 
     /** How often a command is run that found no room, counting the first time. */
     static final int MAX_ATTEMPTS = 12;
+    /** Where it is not said how much it needs, or no room would help. */
+    private static final int MAX_ATTEMPTS_IN_VAIN = 3;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
     /** As often as doubling takes to the largest reply, and a few times because others were faster. */
@@ -337,13 +339,15 @@ public final class Dispatcher implements AutoCloseable {
     private void runNow(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
         ran = true;
         long errors = reply.errors();
+        long written = reply.pendingBytes();
         if (below == null) {
             runLocked(batch, command, spec, client, reply, mark);
         } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
             return;
         }
         Suspension asked = call.takeSuspension();
-        if (asked != null && reply.errors() == errors) {
+        // What is to run again has written nothing: errors of an attempt before do not count, they were taken back.
+        if (asked != null && (asked.replies() ? reply.errors() == errors : reply.pendingBytes() == written)) {
             suspension = asked;
             again = !asked.replies();
             if (client.waiter() != null) {
@@ -429,7 +433,8 @@ public final class Dispatcher implements AutoCloseable {
             } catch (CacheFullException full) {
                 reply.rollback(mark);
                 asked = room.toAskFor(asked, full);
-                if (attempt++ == MAX_ATTEMPTS || !room.mayRunAgain(batch, command, spec)
+                if (attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
+                        || !room.mayRunAgain(batch, command, spec)
                         || !room.admit(batch, command, client, asked)) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;

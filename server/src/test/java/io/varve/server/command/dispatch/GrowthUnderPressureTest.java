@@ -1,7 +1,16 @@
 package io.varve.server.command.dispatch;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+import io.varve.memory.item.Change;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.server.blocking.Waiter;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.keys.NamedKey;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -63,6 +72,45 @@ class GrowthUnderPressureTest {
         String reply = server.run(command.split(" "));
         assertThat(server.cache().checkIntegrity()).isEmpty();
         return reply;
+    }
+
+    /** While room is made for it somebody is promised a key: it waits, though it had replied an error that was taken back. */
+    @Test
+    void aTransactionThatIsHeldUpWhenItRunsAgainIsNotLost() {
+        try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20))) {
+            for (int i = 0; i < 8000; i++) {
+                assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
+                if (i % 500 == 0) {
+                    server.sleep(1000);
+                    server.run("TOUCH list s");
+                }
+            }
+            server.run("TOUCH list s");
+            Waiter waiter = new Waiter(ItemType.LIST, List.of(new NamedKey(0, "q")), null, Long.MAX_VALUE, 0);
+            server.blockedKeys().add(waiter);
+            boolean[] promised = {false};
+            long errors = server.errors();
+            server.cache().subscribe((change, shard, sequence, database, address, length) -> {
+                // That of GET is the first.
+                if (change == Change.EVICTED && server.errors() > errors && !promised[0]) {
+                    promised[0] = true;
+                    try (Arena arena = Arena.ofConfined()) {
+                        MemorySegment name = arena.allocateFrom("q");
+                        LiveRanges.add(name.address(), 1);
+                        server.blockedKeys().changed(Change.SET, shard, sequence, 0, name.address(), 1);
+                        LiveRanges.remove(name.address());
+                    }
+                }
+            });
+            for (String command : List.of("MULTI", "GET list", "APPEND s x", "DBSIZE")) {
+                server.run(command);
+            }
+            boolean heldUp = server.isHeldUp("EXEC");
+            assertThat(promised[0]).isTrue();
+            assertThat(heldUp).isTrue();
+            server.blockedKeys().leave(waiter, false);
+            assertThat(server.run("EXEC")).startsWith("*3\r\n-WRONGTYPE").contains(":" + ((1 << 20) + 1) + "\r\n");
+        }
     }
 
     /** It needs a copy of the value, and a leaf for it: what it is refused is the second, while it holds the first. */
