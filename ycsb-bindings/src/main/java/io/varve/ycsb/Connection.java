@@ -46,9 +46,18 @@ final class Connection implements AutoCloseable {
      *
      * @param options where to
      * @return the connection
-     * @throws RedisException if the server does not answer or refuses
+     * @throws RefusedException that names the server, if it does not answer or refuses
      */
-    static Connection open(VarveOptions options) {
+    static Connection open(VarveOptions options) throws RefusedException {
+        try {
+            return connect(options);
+        } catch (RedisException e) {
+            throw new RefusedException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
+                    + VarveOptions.PORT + "=" + options.port() + ": " + Failures.reason(e), e);
+        }
+    }
+
+    private static Connection connect(VarveOptions options) {
         RedisURI.Builder uri = RedisURI.builder().withHost(options.host()).withPort(options.port())
                 .withTimeout(Duration.ofMillis(CONNECT_TIMEOUT_MILLIS));
         if (options.password() != null) {

@@ -15,6 +15,10 @@ public final class PropertyReader {
 
     private final Properties properties;
 
+    private enum Answer {
+        FALSE, TRUE
+    }
+
     /**
      * @param names what there is: no other property may begin with {@code varve.}
      * @throws IllegalArgumentException if one does
@@ -46,6 +50,11 @@ public final class PropertyReader {
         }
         throw refused(name, value,
                 Arrays.stream(constants).map(PropertyReader::lower).collect(Collectors.joining(" or ")));
+    }
+
+    /** {@code true} or {@code false}, in any case. */
+    public boolean flag(String name, boolean orElse) {
+        return choice(name, orElse ? Answer.TRUE : Answer.FALSE) == Answer.TRUE;
     }
 
     /** A whole number from {@code min} to {@code max}. */

@@ -1,5 +1,6 @@
 package io.varve.ycsb;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -46,6 +47,13 @@ interface RecordCoding {
      * @return true if the client has to read the record and write it whole
      */
     boolean rewritesWhole(int fieldsWritten);
+
+    /** The bytes of a record's fields, as YCSB hands them over; its iterators are used up. In YCSB's order. */
+    static Map<String, byte[]> bytes(Map<String, ByteIterator> values) {
+        Map<String, byte[]> fields = new LinkedHashMap<>();
+        values.forEach((name, value) -> fields.put(name, value.toArray()));
+        return fields;
+    }
 
     /** A read under way. Confined to the thread that queued it. */
     @FunctionalInterface

@@ -37,8 +37,8 @@ public final class VarveClient extends DB {
 
     // Taken here and not in init: YCSB constructs its clients one after another, and starts them all at once.
     private final int threadNumber = THREAD_NUMBERS.take();
+    private final Failures failures = new Failures(threadNumber);
     private @Nullable Session session;
-    private long failures;
 
     /** What a client has between {@link #init()} and {@link #cleanup()}. Immutable. */
     private record Session(Connection connection, VarveOptions options, RecordCoding records,
@@ -72,13 +72,7 @@ public final class VarveClient extends DB {
         } catch (IllegalArgumentException e) {
             throw new RefusedException(String.valueOf(e.getMessage()), e);
         }
-        Connection connection;
-        try {
-            connection = Connection.open(options);
-        } catch (RedisException e) {
-            throw new RefusedException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
-                    + VarveOptions.PORT + "=" + options.port() + ": " + reason(e), e);
-        }
+        Connection connection = Connection.open(options);
         RecordCoding records = switch (options.record()) {
             case HASH -> new HashRecords();
             case STRING -> new StringRecords(options.ttlMode(), options.fieldCount());
@@ -94,14 +88,12 @@ public final class VarveClient extends DB {
         Session open = session;
         session = null;
         THREAD_NUMBERS.release(threadNumber);
-        if (failures > 1) {
-            tell(failures + " operations failed in thread " + threadNumber);
-        }
+        failures.end();
         if (open != null) {
             try {
                 open.connection().close();
             } catch (RedisException e) {
-                throw new DBException("the connection did not close: " + reason(e), e);
+                throw new DBException("the connection did not close: " + Failures.reason(e), e);
             }
         }
     }
@@ -121,7 +113,7 @@ public final class VarveClient extends DB {
             if (open.indexed()) {
                 enterInIndex(open, redis.zadd(INDEX_KEY, score(key), keyBytes));
             }
-            return flushed(open, queueWrite(open, redis, keyBytes, bytes(values)));
+            return flushed(open, queueWrite(open, redis, keyBytes, RecordCoding.bytes(values)));
         });
     }
 
@@ -135,7 +127,7 @@ public final class VarveClient extends DB {
             Connection.reply(entered);
         } catch (RedisException refused) {
             throw new RedisException(VarveOptions.INDEX + "=zset: the server refuses the index's ZADD, so the record is"
-                    + " not written: " + reason(refused));
+                    + " not written: " + Failures.reason(refused));
         }
     }
 
@@ -143,7 +135,7 @@ public final class VarveClient extends DB {
     @Override
     public Status update(String table, String key, Map<String, ByteIterator> values) {
         return run("update", key, (open, redis, keyBytes) -> {
-            Map<String, byte[]> fields = bytes(values);
+            Map<String, byte[]> fields = RecordCoding.bytes(values);
             if (open.records().rewritesWhole(fields.size())) {
                 fields = merged(open, redis, keyBytes, fields);
             }
@@ -175,7 +167,7 @@ public final class VarveClient extends DB {
             Vector<HashMap<String, ByteIterator>> result) {
         return run("scan", startKey, (open, redis, keyBytes) -> {
             if (!open.indexed()) {
-                tellFirst("scan", VarveOptions.INDEX + "=none: scans are served with " + VarveOptions.INDEX
+                failures.tell("scan", VarveOptions.INDEX + "=none: scans are served with " + VarveOptions.INDEX
                         + "=zset only, in the load phase too");
                 return Status.NOT_IMPLEMENTED;
             }
@@ -211,17 +203,17 @@ public final class VarveClient extends DB {
         try {
             keyBytes = open.options().key().encode(key);
         } catch (IllegalArgumentException e) {
-            tellFirst(name, e.getMessage());
+            failures.tell(name, e.getMessage());
             return Status.BAD_REQUEST;
         }
         try {
             return operation.run(open, open.connection().queue(), keyBytes);
         } catch (RedisException e) {
-            tellFirst(name, reason(e));
+            failures.tell(name, Failures.reason(e));
             return Status.ERROR;
         } catch (IllegalArgumentException e) {
             // What was read is no record of ours.
-            tellFirst(name, e.getMessage());
+            failures.tell(name, e.getMessage());
             return Status.UNEXPECTED_STATE;
         }
     }
@@ -250,38 +242,13 @@ public final class VarveClient extends DB {
         RecordCoding.PendingRead read = open.records().read(redis, keyBytes, null);
         open.connection().flush();
         read.into(old);
-        Map<String, byte[]> merged = bytes(old);
+        Map<String, byte[]> merged = RecordCoding.bytes(old);
         merged.putAll(fields);
         return merged;
-    }
-
-    private static Map<String, byte[]> bytes(Map<String, ByteIterator> values) {
-        Map<String, byte[]> fields = new LinkedHashMap<>();
-        values.forEach((name, value) -> fields.put(name, value.toArray()));
-        return fields;
     }
 
     /** The stock binding's order. */
     private static double score(String key) {
         return key.hashCode();
-    }
-
-    private static String reason(Throwable failure) {
-        Throwable cause = failure;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
-    }
-
-    private void tellFirst(String operation, @Nullable String what) {
-        failures++;
-        if (failures == 1) {
-            tell(operation + " failed in thread " + threadNumber + " (further failures are only counted): " + what);
-        }
-    }
-
-    private static void tell(String line) {
-        System.err.println("varve: " + line);
     }
 }

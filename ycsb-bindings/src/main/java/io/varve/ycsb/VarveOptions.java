@@ -1,6 +1,7 @@
 package io.varve.ycsb;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
@@ -49,9 +50,13 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
     /** A 64-bit number; default 1. */
     public static final String SEED = "varve.seed";
 
+    /** All of these names, in order. */
+    static final Set<String> NAMES = Collections.unmodifiableSet(new TreeSet<>(
+            Set.of(HOST, PORT, PASSWORD, RECORD, KEY, TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED)));
+
     private static final String FIELD_COUNT = "fieldcount";
-    private static final Set<String> NAMES = new TreeSet<>(
-            Set.of(HOST, PORT, PASSWORD, RECORD, KEY, TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED));
+    private static final int DEFAULT_PORT = 6379;
+    private static final int DEFAULT_FIELD_COUNT = 10;
     private static final double MILLIS_PER_SECOND = 1000;
     private static final double MAX_TTL_SECONDS = 1e9;
 
@@ -97,8 +102,18 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
      * @throws IllegalArgumentException with a line that names the property, its value and what is allowed
      */
     public static VarveOptions parse(Properties properties) {
-        PropertyReader reader = new PropertyReader(properties, NAMES);
-        RecordForm record = reader.choice(RECORD, RecordForm.HASH);
+        return read(new PropertyReader(properties, NAMES), RecordForm.HASH);
+    }
+
+    /**
+     * The same for a binding that has settings beside these.
+     *
+     * @param reader knows the names of both
+     * @param recordOrElse how records are stored unless {@link #RECORD} says so
+     * @throws IllegalArgumentException with a line that names the property, its value and what is allowed
+     */
+    static VarveOptions read(PropertyReader reader, RecordForm recordOrElse) {
+        RecordForm record = reader.choice(RECORD, recordOrElse);
         TtlMode ttlMode = reader.choice(TTL_MODE, TtlMode.EXPIRE);
         if (ttlMode == TtlMode.EX && record != RecordForm.STRING) {
             throw new IllegalArgumentException(TTL_MODE + "=ex is allowed with " + RECORD
@@ -107,12 +122,12 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
         }
         String password = reader.text(PASSWORD, "");
         return new VarveOptions(reader.text(HOST, "localhost"),
-                (int) reader.number(PORT, 6379, 1, 65535), password.isEmpty() ? null : password, record,
+                (int) reader.number(PORT, DEFAULT_PORT, 1, 65535), password.isEmpty() ? null : password, record,
                 reader.choice(KEY, KeyCoding.YCSB), ttls(reader),
                 reader.choice(TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
                 reader.choice(INDEX, Index.NONE),
                 reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE),
-                (int) reader.number(FIELD_COUNT, 10, 1, Integer.MAX_VALUE));
+                (int) reader.number(FIELD_COUNT, DEFAULT_FIELD_COUNT, 1, Integer.MAX_VALUE));
     }
 
     private static List<Long> ttls(PropertyReader reader) {

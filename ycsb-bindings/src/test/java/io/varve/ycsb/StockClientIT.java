@@ -101,6 +101,36 @@ class StockClientIT {
         assertThat(run.output()).doesNotContain("Return=ERROR");
     }
 
+    /** Its file names the binding; the database's driver is the user's. */
+    @Test
+    void theCacheAsideWorkloadsLoadAndRun() throws Exception {
+        List<String> options = new ArrayList<>();
+        for (String file : List.of("cache-aside-f", "cache-aside-quick")) {
+            options.addAll(List.of("-P", Path.of(property("workloads"), file + ".properties").toString()));
+        }
+        options.addAll(List.of("-threads", "2", "-p", "recordcount=200", "-p", "operationcount=600", "-p",
+                "varve.db.dir=" + directory.resolve("databases"), "-p", "varve.db.remote.delay-us=200"));
+        String driver = property("stock-jdbc") + "/*";
+        Run load = ycsb(javaHome(), driver, "", options, "-load");
+        assertThat(load.count("INSERT", "OK")).as(load.output()).isEqualTo(200);
+        assertThat(load.output()).contains("[DATABASE-REMOTE], SimulatedDelays, 0");
+        Run run = ycsb(javaHome(), driver, "", options, "-t");
+        assertThat(run.count("READ", "OK")).as(run.output()).isEqualTo(600);
+        assertThat(run.output()).doesNotContain("Return=ERROR").doesNotContain("NOT_FOUND").doesNotContain("Exception")
+                .doesNotContain("WARNING").contains("[DATABASE-LOCAL], SimulatedDelayAsked(us), 120.0",
+                        "[DATABASE-REMOTE], SimulatedDelayAsked(us), 200.0");
+        long misses = run.number("[CACHE-ASIDE], Misses, ");
+        assertThat(run.number("[CACHE-ASIDE], Hits, ") + misses).isEqualTo(600);
+        assertThat(run.number("[DATABASE-LOCAL], Fetches, ") + run.number("[DATABASE-REMOTE], Fetches, "))
+                .isEqualTo(misses);
+        assertThat(run.operations("MISS-PENALTY")).isEqualTo(run.number("[CACHE-ASIDE], Fills, "));
+        assertThat(run.operations("SIMULATED-DELAY-REMOTE"))
+                .isEqualTo(run.number("[DATABASE-REMOTE], SimulatedDelays, "));
+        Run without = ycsb(javaHome(), "", "", options, "-t");
+        assertThat(without.output()).containsOnlyOnce("varve: varve.db.local.url=jdbc:h2:file:")
+                .contains("No suitable driver").contains("com.h2database:h2");
+    }
+
     @Test
     void expiredRecordsAreMissesAndNotErrors() throws Exception {
         Run run = ycsb(javaHome(), List.of("-p", "recordcount=100", "-p", "operationcount=50", "-p",
@@ -141,18 +171,29 @@ class StockClientIT {
             return number("[" + operation + "], Operations, ");
         }
 
-        private long number(String start) {
+        long number(String start) {
             return output.lines().filter(line -> line.startsWith(start))
                     .mapToLong(line -> Long.parseLong(line.substring(start.length()).trim())).sum();
         }
     }
 
     private static Run ycsb(Path javaHome, List<String> options, String phase) throws Exception {
+        return ycsb(javaHome, "", VarveClient.class.getName(), options, phase);
+    }
+
+    /**
+     * @param driver  for the class path, or nothing
+     * @param binding nothing where a file names it
+     */
+    private static Run ycsb(Path javaHome, String driver, String binding, List<String> options, String phase)
+            throws Exception {
         List<String> command = new ArrayList<>(List.of(javaHome.resolve("bin/java").toString(), "-Xmx128m", "-cp",
-                property("stock-lib") + "/*" + File.pathSeparator + property("all-jar"), "site.ycsb.Client", phase,
-                "-db",
-                "io.varve.ycsb.VarveClient", "-p", "workload=site.ycsb.workloads.CoreWorkload", "-p",
+                property("stock-lib") + "/*" + File.pathSeparator + property("all-jar") + File.pathSeparator + driver,
+                "site.ycsb.Client", phase, "-p", "workload=site.ycsb.workloads.CoreWorkload", "-p",
                 "varve.host=127.0.0.1", "-p", "varve.port=" + redis.port()));
+        if (!binding.isEmpty()) {
+            command.addAll(List.of("-db", binding));
+        }
         command.addAll(options);
         Path output = Files.createTempFile(directory, "ycsb", ".txt");
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();

@@ -17,7 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The property files of the top-level folder {@code workloads}, held to the bucket-expiry paper's Tables 2 and 3. */
+/**
+ * The property files of the top-level folder {@code workloads}, held to the bucket-expiry paper's Tables 2 and 3 and to the penalty
+ * paper's Table 1.
+ */
 class WorkloadFilesTest {
 
     private static final Path FOLDER = Path.of("..", "workloads");
@@ -30,7 +33,10 @@ class WorkloadFilesTest {
             assertThat(names).containsExactlyInAnyOrder("a-quick.properties", "a-small.properties",
                     "a-medium.properties", "a-large.properties", "f-quick.properties", "f-small.properties",
                     "f-medium.properties", "f-large.properties", "i-quick.properties", "i-small.properties",
-                    "i-medium.properties", "i-large.properties");
+                    "i-medium.properties", "i-large.properties", "cache-aside-a.properties", "cache-aside-b.properties",
+                    "cache-aside-c.properties", "cache-aside-d.properties", "cache-aside-e.properties",
+                    "cache-aside-f.properties", "cache-aside-quick.properties", "cache-aside-small.properties",
+                    "cache-aside-large.properties");
         }
     }
 
@@ -60,12 +66,48 @@ class WorkloadFilesTest {
         }
     }
 
-    /** A file's properties, which the binding has to accept. */
-    private static Map<String, String> load(String name) throws IOException {
+    /** Table 1, and what section 6.3.1 says of keys, fields and databases. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a 0.5 0.5 0 0 0 zipfian", "b 0.95 0.05 0 0 0 zipfian", "c 1 0 0 0 0 zipfian",
+            "d 0.95 0 0.05 0 0 latest", "e 0 0 0.05 0 0.95 zipfian", "f 0.5 0 0 0.5 0 zipfian"})
+    void cacheAsideMixesAreThePenaltyPapers(String row) throws IOException {
+        String[] cells = row.split(" ");
+        Properties properties = read("cache-aside-" + cells[0]);
+        assertThat(properties).containsEntry("readproportion", cells[1]).containsEntry("updateproportion", cells[2])
+                .containsEntry("insertproportion", cells[3]).containsEntry("readmodifywriteproportion", cells[4])
+                .containsEntry("scanproportion", cells[5]).containsEntry("requestdistribution", cells[6])
+                .containsEntry("fieldlengthdistribution", "zipfian")
+                .containsEntry("db", CacheAsideClient.class.getName());
+        CacheAsideOptions options = CacheAsideOptions.parse(properties);
+        assertThat(options.local().delayNanos()).isEqualTo(120_000);
+        assertThat(options.remote().delayNanos()).isEqualTo(1_000_000);
+        assertThat(options.scan() == CacheAsideOptions.Scan.READS).isEqualTo(cells[0].equals("e"));
+        assertThat(options.stress().never()).isTrue();
+        assertThat(options.hint()).isFalse();
+    }
+
+    @Test
+    void cacheAsideSizesAreSizesOnly() throws IOException {
+        for (String size : List.of("quick", "small", "large")) {
+            assertThat(read("cache-aside-" + size)).containsOnlyKeys("recordcount", "operationcount", "threadcount");
+        }
+        assertThat(read("cache-aside-small")).containsEntry("recordcount", "1000000").containsEntry("operationcount",
+                "5000000");
+        assertThat(read("cache-aside-large")).containsEntry("recordcount", "1000000").containsEntry("operationcount",
+                "500000000");
+    }
+
+    private static Properties read(String name) throws IOException {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(FOLDER.resolve(name + ".properties"), StandardCharsets.UTF_8)) {
             properties.load(reader);
         }
+        return properties;
+    }
+
+    /** A file's properties, which the binding has to accept. */
+    private static Map<String, String> load(String name) throws IOException {
+        Properties properties = read(name);
         assertThat(VarveOptions.parse(properties).ttlsMillis()).hasSize(4);
         Map<String, String> sorted = new TreeMap<>();
         properties.stringPropertyNames().forEach(key -> sorted.put(key, properties.getProperty(key)));

@@ -60,10 +60,6 @@ public record FlashTierOptions(Policies policy, FlashCacheSettings settings, Pat
         THROUGH, BACK
     }
 
-    private enum Answer {
-        FALSE, TRUE
-    }
-
     /**
      * Reads the binding's settings.
      *
@@ -75,7 +71,7 @@ public record FlashTierOptions(Policies policy, FlashCacheSettings settings, Pat
         FlashCacheSettings settings = FlashCacheSettings
                 .of(reader.number(ITEMS, DEFAULT_ITEMS, 1, Integer.MAX_VALUE))
                 .withWriteBack(reader.choice(WRITE, Write.THROUGH) == Write.BACK)
-                .withSync(reader.choice(SYNC, Answer.FALSE) == Answer.TRUE);
+                .withSync(reader.flag(SYNC, false));
         Path flash = directory(reader, FLASH_DIR);
         Path disk = directory(reader, DISK_DIR);
         if (flash.equals(disk)) {

@@ -1,0 +1,45 @@
+package io.varve.ycsb;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what failed: YCSB's status output counts failures without saying what they were. The first one of a client is told on
+ * standard error, the others are counted. Confined to the YCSB thread whose client owns it.
+ */
+final class Failures {
+
+    private final int threadNumber;
+    private long count;
+
+    Failures(int threadNumber) {
+        this.threadNumber = threadNumber;
+    }
+
+    /** An operation failed. */
+    void tell(String operation, @Nullable String what) {
+        count++;
+        if (count == 1) {
+            say(operation + " failed in thread " + threadNumber + " (further failures are only counted): " + what);
+        }
+    }
+
+    /** The client ends. */
+    void end() {
+        if (count > 1) {
+            say(count + " operations failed in thread " + threadNumber);
+        }
+    }
+
+    /** What lies at the bottom of a failure. */
+    static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    }
+
+    private static void say(String line) {
+        System.err.println("varve: " + line);
+    }
+}

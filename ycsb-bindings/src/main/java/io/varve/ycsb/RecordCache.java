@@ -1,0 +1,39 @@
+package io.varve.ycsb;
+
+import java.util.Map;
+
+import io.lettuce.core.RedisException;
+import site.ycsb.ByteIterator;
+
+/** One client's cache. Confined to the YCSB thread that opened it. Every method returns when the cache has answered. */
+interface RecordCache extends AutoCloseable {
+
+    /**
+     * Looks a record up.
+     *
+     * @param result gets all its fields
+     * @return false if it is not there
+     * @throws RedisException           if the cache refuses or does not answer
+     * @throws IllegalArgumentException if what is there is no record
+     */
+    boolean read(byte[] key, Map<String, ByteIterator> result);
+
+    /**
+     * Puts a record.
+     *
+     * @param penaltyClass it is of, where hints are sent
+     * @throws RedisException if the cache refuses or does not answer
+     */
+    void write(byte[] key, Map<String, byte[]> fields, int penaltyClass);
+
+    /**
+     * Deletes a record, if it is there.
+     *
+     * @throws RedisException if the cache refuses or does not answer
+     */
+    void remove(byte[] key);
+
+    /** @throws RedisException if the connection does not close */
+    @Override
+    void close();
+}

@@ -1,0 +1,141 @@
+package io.varve.ycsb;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.ByteIterator;
+
+/**
+ * The cache is a server, and a record one string in it. Confined to the YCSB thread that opened it.
+ *
+ * <p>A hint goes ahead of the SET, in its pipeline: {@code VARVE.CLASS DEFAULT n} is the class of what the connection writes
+ * from there on. It is sent each time, for after a reconnect the server would not know it.
+ */
+final class WireCache implements RecordCache {
+
+    private final Connection connection;
+    private final RecordCoding records;
+    private final @Nullable TtlChooser ttls;
+    private final boolean hint;
+
+    private WireCache(Connection connection, RecordCoding records, @Nullable TtlChooser ttls, boolean hint) {
+        this.connection = connection;
+        this.records = records;
+        this.ttls = ttls;
+        this.hint = hint;
+    }
+
+    /** The server's command for hints. Immutable. */
+    private static final class HintCommand implements ProtocolKeyword {
+        private static final String NAME = "VARVE.CLASS";
+        private static final HintCommand INSTANCE = new HintCommand();
+
+        // Lettuce only reads it.
+        private final byte[] bytes = NAME.getBytes(StandardCharsets.US_ASCII);
+
+        @Override
+        public byte[] getBytes() {
+            return bytes;
+        }
+
+        @Override
+        public String toString() {
+            return NAME;
+        }
+    }
+
+    /**
+     * Connects, and with hints asks whether the server takes them.
+     *
+     * @throws RefusedException that names the server that does not answer, or the hint that it refuses
+     */
+    static WireCache open(CacheAsideOptions options, int threadNumber) throws RefusedException {
+        VarveOptions cache = options.cache();
+        TtlChooser ttls = cache.ttlsMillis().isEmpty()
+                ? null
+                : new TtlChooser(cache.ttlsMillis(), cache.ttlDistribution(), cache.seed(), threadNumber);
+        WireCache opened = new WireCache(Connection.open(cache), new StringRecords(cache.ttlMode(), cache.fieldCount()),
+                ttls, options.hint());
+        if (options.hint()) {
+            try {
+                opened.tryHints(options);
+            } catch (RefusedException refused) {
+                opened.close();
+                throw refused;
+            }
+        }
+        return opened;
+    }
+
+    private void tryHints(CacheAsideOptions options) throws RefusedException {
+        for (Side side : Side.values()) {
+            int penaltyClass = options.database(side).penaltyClass();
+            try {
+                RedisFuture<String> answer = queueHint(connection.queue(), penaltyClass);
+                connection.flush();
+                Connection.reply(answer);
+            } catch (RedisException e) {
+                String said = Failures.reason(e);
+                throw new RefusedException(said.toLowerCase(Locale.ROOT).contains("unknown command")
+                        ? CacheAsideOptions.HINT + "=true: the server at " + options.cache().host() + ":"
+                                + options.cache().port() + " does not know " + HintCommand.NAME
+                                + ": allowed is false for it (" + said + ")"
+                        : DatabaseOptions.classOf(side) + "=" + penaltyClass + ": the server refuses "
+                                + HintCommand.NAME + " DEFAULT " + penaltyClass + " (" + said + ")",
+                        e);
+            }
+        }
+    }
+
+    @Override
+    public boolean read(byte[] key, Map<String, ByteIterator> result) {
+        RecordCoding.PendingRead read = records.read(connection.queue(), key, null);
+        connection.flush();
+        return read.into(result);
+    }
+
+    @Override
+    public void write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
+        RedisAsyncCommands<byte[], byte[]> redis = connection.queue();
+        List<RedisFuture<?>> replies = new ArrayList<>(3);
+        if (hint) {
+            replies.add(queueHint(redis, penaltyClass));
+        }
+        for (RedisFuture<?> reply : records.write(redis, key, fields,
+                ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis())) {
+            replies.add(reply);
+        }
+        connection.flush();
+        for (RedisFuture<?> reply : replies) {
+            Connection.reply(reply);
+        }
+    }
+
+    private static RedisFuture<String> queueHint(RedisAsyncCommands<byte[], byte[]> redis, int penaltyClass) {
+        return redis.dispatch(HintCommand.INSTANCE, new StatusOutput<>(ByteArrayCodec.INSTANCE),
+                new CommandArgs<>(ByteArrayCodec.INSTANCE).add("DEFAULT").add(penaltyClass));
+    }
+
+    @Override
+    public void remove(byte[] key) {
+        RedisFuture<Long> removed = connection.queue().del(key);
+        connection.flush();
+        Connection.reply(removed);
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

@@ -1,0 +1,204 @@
+package io.varve.ycsb;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import site.ycsb.ByteIterator;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+import site.ycsb.StringByteIterator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What goes over the wire to the cache, seen by a real Redis. Confined to the test's thread. */
+class CacheAsideClientIT {
+
+    @TempDir
+    static Path directory;
+
+    private static RedisProcess redis;
+    /** Where VARVE.CLASS is another name of GETSET: it sets the key DEFAULT to the class that is asked for. */
+    private static RedisProcess hinted;
+
+    private final List<CacheAsideClient> clients = new ArrayList<>();
+
+    @BeforeAll
+    static void startRedis() throws IOException {
+        redis = RedisProcess.start(directory);
+        hinted = RedisProcess.start(directory, "--rename-command", "GETSET", "VARVE.CLASS");
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+        hinted.close();
+    }
+
+    @BeforeEach
+    void flush() {
+        redis.commands().flushall();
+        redis.commands().configResetstat();
+    }
+
+    @AfterEach
+    void cleanUp() throws DBException {
+        for (CacheAsideClient client : clients) {
+            client.cleanup();
+        }
+        clients.clear();
+    }
+
+    @Test
+    void aMissIsAGetAndASetAndAWriteADel() throws DBException {
+        CacheAsideClient client = client(redis, "varve.ttls", "1000", "varve.ttl.mode", "ex");
+        assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.OK);
+        assertThat(redis.commands().dbsize()).isZero();
+        assertThat(read(client, "user1")).isEqualTo("a");
+        assertThat(PackedRecord.unpack(redis.commands().get(bytes("user1"))).get("field0")).isEqualTo(bytes("a"));
+        assertThat(redis.commands().ttl(bytes("user1"))).isBetween(900L, 1000L);
+        redis.commands().configResetstat();
+        assertThat(read(client, "user1")).isEqualTo("a");
+        assertThat(client.update("t", "user1", values("field0", "b"))).isEqualTo(Status.OK);
+        assertThat(redis.commands().exists(bytes("user1"))).isZero();
+        assertThat(read(client, "user1")).isEqualTo("b");
+        assertThat(client.delete("t", "user1")).isEqualTo(Status.OK);
+        assertThat(redis.commands().exists(bytes("user1"))).isZero();
+        assertThat(client.read("t", "user1", null, new HashMap<>())).isEqualTo(Status.NOT_FOUND);
+        assertThat(redis.commands().info("commandstats")).contains("cmdstat_get:calls=3,", "cmdstat_set:calls=1,",
+                "cmdstat_del:calls=2,").doesNotContain("cmdstat_varve");
+    }
+
+    @Test
+    void aFullCacheIsToldAndTheReadIsServed() throws DBException {
+        CacheAsideClient client = client(redis);
+        client.insert("t", "user1", values("field0", "a"));
+        redis.commands().configSet("maxmemory", "1");
+        PrintStream standardError = System.err;
+        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(read(client, "user1")).isEqualTo("a");
+        } finally {
+            System.setErr(standardError);
+            redis.commands().configSet("maxmemory", "0");
+        }
+        assertThat(told.toString(StandardCharsets.UTF_8)).contains("filling the cache failed").contains("OOM");
+    }
+
+    @Test
+    void aStrangersValueIsUnexpected() throws DBException {
+        CacheAsideClient client = client(redis);
+        client.insert("t", "user1", values("field0", "a"));
+        redis.commands().set(bytes("user1"), bytes("\u007fa"));
+        assertThat(client.read("t", "user1", null, new HashMap<>())).isEqualTo(Status.UNEXPECTED_STATE);
+    }
+
+    @Test
+    void aServerWithoutHintsIsNamed() {
+        assertThatThrownBy(() -> client(redis, "varve.penalty.hint", "true")).isInstanceOf(DBException.class)
+                .hasMessageStartingWith("varve.penalty.hint=true: the server at 127.0.0.1:" + redis.port()
+                        + " does not know VARVE.CLASS: allowed is false for it (ERR unknown command");
+    }
+
+    @Test
+    void aClassThatIsRefusedIsNamed() {
+        hinted.commands().lpush(bytes("DEFAULT"), bytes("not for GETSET"));
+        try {
+            assertThatThrownBy(() -> client(hinted, "varve.penalty.hint", "true", "varve.penalty.class.local", "99"))
+                    .isInstanceOf(DBException.class).hasMessageStartingWith(
+                            "varve.penalty.class.local=99: the server refuses VARVE.CLASS DEFAULT 99 (WRONGTYPE");
+        } finally {
+            hinted.commands().flushall();
+        }
+    }
+
+    @Test
+    void theHintIsTheClassOfTheDatabase() throws DBException {
+        CacheAsideClient client = client(hinted, "varve.penalty.hint", "true", "varve.penalty.class.remote", "9");
+        for (int i = 0; i < 8; i++) {
+            String key = "user" + i;
+            client.insert("t", key, values("field0", "a"));
+            assertThat(read(client, key)).isEqualTo("a");
+            assertThat(hinted.commands().get(bytes("DEFAULT"))).as(key)
+                    .isEqualTo(bytes(Side.of(key) == Side.LOCAL ? "4" : "9"));
+            hinted.commands().del(bytes("DEFAULT"));
+            assertThat(read(client, key)).as("from the cache").isEqualTo("a");
+            assertThat(hinted.commands().get(bytes("DEFAULT"))).isNull();
+        }
+    }
+
+    @Test
+    void aCacheThatIsNotThereIsNamed() throws IOException {
+        int port = RedisProcess.freePort();
+        assertThatThrownBy(() -> client(redis, "varve.port", Integer.toString(port))).isInstanceOf(DBException.class)
+                .hasMessageContaining("varve.port=" + port);
+    }
+
+    @Test
+    void filesOfH2KeepWhatWasLoaded(@TempDir Path databases) throws DBException {
+        String[] files = {"varve.db.local.url", "", "varve.db.remote.url", "", "varve.db.dir", databases.toString(),
+                "dotransactions", "false"};
+        CacheAsideClient loader = client(redis, files);
+        for (int i = 0; i < 8; i++) {
+            assertThat(loader.insert("t", "user" + i, values("field0", "v" + i))).isEqualTo(Status.OK);
+        }
+        cleanUp();
+        files[7] = "true";
+        CacheAsideClient client = client(redis, files);
+        for (int i = 0; i < 8; i++) {
+            assertThat(read(client, "user" + i)).isEqualTo("v" + i);
+        }
+        assertThat(databases.resolve("local.mv.db")).isNotEmptyFile();
+        assertThat(databases.resolve("remote.mv.db")).isNotEmptyFile();
+    }
+
+    /** With tables that are made anew, as in the load phase. */
+    private CacheAsideClient client(RedisProcess server, String... namesAndValues) throws DBException {
+        Properties properties = new Properties();
+        properties.setProperty("varve.host", "127.0.0.1");
+        properties.setProperty("varve.port", Integer.toString(server.port()));
+        properties.setProperty("varve.db.local.url", "jdbc:h2:mem:local");
+        properties.setProperty("varve.db.remote.url", "jdbc:h2:mem:remote");
+        properties.setProperty("dotransactions", "false");
+        properties.setProperty("fieldcount", "1");
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            properties.setProperty(namesAndValues[i], namesAndValues[i + 1]);
+        }
+        CacheAsideClient client = new CacheAsideClient();
+        clients.add(client);
+        client.setProperties(properties);
+        client.init();
+        return client;
+    }
+
+    private static Map<String, ByteIterator> values(String name, String value) {
+        Map<String, ByteIterator> values = new HashMap<>();
+        values.put(name, new StringByteIterator(value));
+        return values;
+    }
+
+    private static String read(CacheAsideClient client, String key) {
+        Map<String, ByteIterator> result = new HashMap<>();
+        assertThat(client.read("t", key, null, result)).isEqualTo(Status.OK);
+        return String.valueOf(result.get("field0"));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,153 @@
+package io.varve.ycsb;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import site.ycsb.ByteIterator;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+import site.ycsb.StringByteIterator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is promised of writes, with writers and readers at once on a few keys: no read that begins after a write has returned sees
+ * what was there before, and in the end the cache has nothing that the databases do not have.
+ */
+class CacheAsideModelTest {
+
+    private static final int KEYS = 6;
+    private static final int WRITERS = 2;
+    private static final int READERS = 3;
+    private static final int WRITES = 1500;
+    private static final List<String> URLS = List.of("jdbc:h2:mem:cache-aside-model-local;DB_CLOSE_DELAY=-1",
+            "jdbc:h2:mem:cache-aside-model-remote;DB_CLOSE_DELAY=-1");
+
+    private final MapCache cache = new MapCache();
+    private final List<CacheAsideClient> clients = new ArrayList<>();
+    /** By key: the version of the last write that has returned. */
+    private final AtomicLongArray returned = new AtomicLongArray(KEYS);
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    @AfterEach
+    void dropDatabases() throws DBException, SQLException {
+        for (CacheAsideClient client : clients) {
+            client.cleanup();
+        }
+        for (String url : URLS) {
+            try (Connection connection = DriverManager.getConnection(url);
+                    Statement statement = connection.createStatement()) {
+                statement.execute("SHUTDOWN");
+            }
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void noReadGoesBackBehindAWriteThatHasReturned() throws Exception {
+        CacheAsideClient loader = client("false");
+        for (int key = 0; key < KEYS; key++) {
+            assertThat(loader.insert("usertable", key(key), version(0))).isEqualTo(Status.OK);
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(WRITERS + READERS);
+        try {
+            List<Future<?>> writers = new ArrayList<>();
+            List<Future<?>> readers = new ArrayList<>();
+            for (int i = 0; i < WRITERS; i++) {
+                int writer = i;
+                CacheAsideClient client = client("true");
+                writers.add(threads.submit(() -> write(client, writer)));
+            }
+            for (int i = 0; i < READERS; i++) {
+                SplittableRandom random = new SplittableRandom(i);
+                CacheAsideClient client = client("true");
+                readers.add(threads.submit(() -> read(client, random)));
+            }
+            for (Future<?> writer : writers) {
+                writer.get();
+            }
+            over.set(true);
+            for (Future<?> reader : readers) {
+                reader.get();
+            }
+        } finally {
+            over.set(true);
+            threads.shutdown();
+        }
+        cache.records.forEach((key, record) -> assertThat(number(Objects.requireNonNull(record.get("field0"))))
+                .as("of %s in the cache", key)
+                .isEqualTo(returned.get(Integer.parseInt(key.substring("user".length())))));
+        CacheAsideSummary summary = Objects.requireNonNull(CacheAsideClient.summary());
+        assertThat(summary.overtakenFills()).as("the premise: writes overtake fetches").isPositive();
+        assertThat(summary.hits()).isPositive();
+    }
+
+    /** Every key has one writer, so versions grow. */
+    private void write(CacheAsideClient client, int writer) {
+        for (int i = 1; i <= WRITES; i++) {
+            int key = i * WRITERS % KEYS + writer;
+            long version = returned.get(key) + 1;
+            assertThat(client.update("usertable", key(key), version(version))).isEqualTo(Status.OK);
+            returned.set(key, version);
+        }
+    }
+
+    private void read(CacheAsideClient client, SplittableRandom random) {
+        while (!over.get()) {
+            int key = random.nextInt(KEYS);
+            long atLeast = returned.get(key);
+            Map<String, ByteIterator> result = new HashMap<>();
+            assertThat(client.read("usertable", key(key), null, result)).isEqualTo(Status.OK);
+            ByteIterator value = Objects.requireNonNull(result.get("field0"));
+            assertThat(number(value.toArray())).as("of %s", key(key)).isGreaterThanOrEqualTo(atLeast);
+        }
+    }
+
+    private CacheAsideClient client(String transactions) throws DBException {
+        CacheAsideClient client = new CacheAsideClient((options, thread) -> cache, PreciseDelay::new);
+        clients.add(client);
+        Properties properties = new Properties();
+        properties.setProperty("dotransactions", transactions);
+        properties.setProperty("fieldcount", "1");
+        // The longer an answer takes to come back, the more comes between.
+        properties.setProperty("varve.db.local.delay-us", "60");
+        properties.setProperty("varve.db.remote.delay-us", "60");
+        properties.setProperty("varve.db.local.url", URLS.get(0));
+        properties.setProperty("varve.db.remote.url", URLS.get(1));
+        client.setProperties(properties);
+        client.init();
+        return client;
+    }
+
+    private static String key(int key) {
+        return "user" + key;
+    }
+
+    private static Map<String, ByteIterator> version(long version) {
+        Map<String, ByteIterator> values = new HashMap<>();
+        values.put("field0", new StringByteIterator(Long.toString(version)));
+        return values;
+    }
+
+    private static long number(byte[] value) {
+        return Long.parseLong(new String(value, StandardCharsets.US_ASCII));
+    }
+}

@@ -1,0 +1,65 @@
+package io.varve.ycsb;
+
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The remote delay before and after the switch, on a clock that the test moves. Confined to the test's thread. */
+class StressSwitchTest {
+
+    private static final DatabaseOptions LOCAL = new DatabaseOptions(Side.LOCAL, "jdbc:l", null, null, 120_000, 4);
+    private static final DatabaseOptions REMOTE = new DatabaseOptions(Side.REMOTE, "jdbc:r", null, null, 1_000_000, 7);
+
+    private long now;
+
+    @Test
+    void itNeverComesUnlessAskedFor() {
+        StressSwitch stress = new StressSwitch(new StressOptions(StressOptions.NEVER, StressOptions.NEVER, 2),
+                () -> now);
+        for (int i = 0; i < 100; i++) {
+            now += TimeUnit.DAYS.toNanos(1);
+            stress.count();
+        }
+        assertThat(stress.switched()).isNull();
+        assertThat(stress.delayNanos(REMOTE)).isEqualTo(1_000_000);
+    }
+
+    @Test
+    void itComesWithTheOperationAfterSoMany() {
+        StressSwitch stress = new StressSwitch(new StressOptions(3, StressOptions.NEVER, 2), () -> now);
+        for (int i = 0; i < 3; i++) {
+            stress.count();
+            now += 10;
+            assertThat(stress.delayNanos(REMOTE)).isEqualTo(1_000_000);
+        }
+        stress.count();
+        assertThat(stress.delayNanos(REMOTE)).isEqualTo(2_000_000);
+        assertThat(stress.delayNanos(LOCAL)).isEqualTo(120_000);
+        stress.count();
+        assertThat(stress.delayNanos(REMOTE)).isEqualTo(2_000_000);
+        assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(3, 29));
+    }
+
+    @Test
+    void itComesSoLongAfterTheFirstOperation() {
+        now = TimeUnit.SECONDS.toNanos(100);
+        StressSwitch stress = new StressSwitch(new StressOptions(StressOptions.NEVER, 5, 3), () -> now);
+        stress.count();
+        now += TimeUnit.SECONDS.toNanos(5) - 1;
+        stress.count();
+        assertThat(stress.delayNanos(REMOTE)).isEqualTo(1_000_000);
+        now++;
+        stress.count();
+        assertThat(stress.delayNanos(REMOTE)).isEqualTo(3_000_000);
+        assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(2, TimeUnit.SECONDS.toNanos(5)));
+    }
+
+    @Test
+    void afterNoneIsFromTheFirstOn() {
+        StressSwitch stress = new StressSwitch(new StressOptions(0, StressOptions.NEVER, 2), () -> now);
+        stress.count();
+        assertThat(stress.delayNanos(REMOTE)).isEqualTo(2_000_000);
+    }
+}
