@@ -239,6 +239,31 @@ final class LauncherIT {
         }
     }
 
+    /** Each binding refuses what it does not know, before it connects to anything. */
+    @Test
+    void theBindingIsTheOneThatAFileNamesElseVarves() throws IOException, InterruptedException {
+        Path home = built();
+        String workload = "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=1\nvarve.db.dir=a;b\n";
+        assertThat(loaded(home, workload)).contains("varve: unknown property varve.db.dir=a;b: allowed are ");
+        assertThat(loaded(home, workload + "db=io.varve.ycsb.CacheAsideClient\n"))
+                .contains("varve: varve.db.dir=a;b: allowed is a folder without");
+    }
+
+    private String loaded(Path home, String workload) throws IOException, InterruptedException {
+        Path file = Files.writeString(folder.resolve("workload.properties"), workload);
+        ProcessBuilder builder = new ProcessBuilder(home.resolve("varve").toString(), "ycsb", "load", "-P",
+                file.toString()).redirectErrorStream(true);
+        builder.environment().put("VARVE_NO_BUILD", "1");
+        Process process = builder.start();
+        try {
+            String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            return text;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
     @Test
     void serveListens() throws IOException, InterruptedException {
         assertThat(served(built())).contains("process ");
