@@ -14,6 +14,7 @@ import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.KeySource;
 import io.varve.memory.locality.MissRatioCurve;
+import io.varve.memory.locality.Sampling;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -126,7 +127,7 @@ final class MrcCommand implements Callable<Integer> {
             CurveAccuracy.head(out);
         }
         for (KeySource source : sources) {
-            rows.add(CurveAccuracy.measure(source, seed));
+            rows.add(CurveAccuracy.measure(source, Sampling.DEFAULT, seed));
             if (!csv) {
                 CurveAccuracy.line(rows.getLast(), out);
             }

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.LongStream;
 
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.simulate.KeyStream;
@@ -24,6 +25,7 @@ public final class CurveAccuracy {
     private static final double MODEL_LIMIT = 2;
     private static final double ABOVE_MODEL = 1;
     private static final double ONE_PERCENT = 0.01;
+    private static final int KEY_SAMPLES = 5;
 
     private CurveAccuracy() {}
 
@@ -35,7 +37,7 @@ public final class CurveAccuracy {
      * @param sampling sampled from unsampled
      * @param whole    sampled from exact
      * @param percent  sampled at 1 % all the time, from exact
-     * @param plain    from exact, by sampling 1 % of the keys
+     * @param plain    from exact, by sampling 1 % of the keys: the mean of several such samples, because it is a matter of luck
      * @param shards   the same with the correction of SHARDS
      */
     public record Row(String stream, long accesses, int keys, double rate, CurveDistance model, CurveDistance sampling,
@@ -58,19 +60,21 @@ public final class CurveAccuracy {
     }
 
     /**
-     * @param seed of the draws
+     * @param sampling of the curve that is judged
+     * @param seed     of the draws
      * @throws IOException if a trace cannot be read
      */
-    public static Row measure(KeySource source, long seed) throws IOException {
+    public static Row measure(KeySource source, Sampling sampling, long seed) throws IOException {
         int keys = Math.toIntExact(Math.max(1, source.distinctKeys()));
         StackDistances exact = new StackDistances();
         ReuseRecorder unsampled = new ReuseRecorder(1, Sampling.all(keys), seed);
-        ReuseRecorder sampled = new ReuseRecorder(1, Sampling.DEFAULT, seed);
+        ReuseRecorder sampled = new ReuseRecorder(1, sampling, seed);
         ReuseRecorder percent = new ReuseRecorder(1,
                 new Sampling(ONE_PERCENT, ONE_PERCENT, Sampling.DEFAULT.keys()), seed);
-        KeySampling byKey = new KeySampling(ONE_PERCENT, keys);
-        List<Learner> learners = List.of(Learner.of(exact), Learner.of(unsampled), Learner.of(sampled),
-                Learner.of(percent), byKey);
+        List<KeySampling> byKey = LongStream.range(0, KEY_SAMPLES)
+                .mapToObj(which -> new KeySampling(ONE_PERCENT, keys, which)).toList();
+        List<Learner> learners = new ArrayList<>(byKey);
+        learners.addAll(List.of(Learner.of(exact), Learner.of(unsampled), Learner.of(sampled), Learner.of(percent)));
         long accesses = 0;
         try (KeyStream stream = source.open()) {
             while (stream.next()) {
@@ -89,8 +93,10 @@ public final class CurveAccuracy {
                 CurveDistance.of(some::missRatio, all::missRatio, largest),
                 CurveDistance.of(some::missRatio, truth::missRatio, largest),
                 CurveDistance.of(few::missRatio, truth::missRatio, largest),
-                CurveDistance.of(byKey.plain(), truth::missRatio, largest),
-                CurveDistance.of(byKey.corrected(), truth::missRatio, largest));
+                CurveDistance.mean(byKey.stream()
+                        .map(sample -> CurveDistance.of(sample.plain(), truth::missRatio, largest)).toList()),
+                CurveDistance.mean(byKey.stream()
+                        .map(sample -> CurveDistance.of(sample.corrected(), truth::missRatio, largest)).toList()));
     }
 
     /** Whether all are near enough, each and on average. */
@@ -106,7 +112,7 @@ public final class CurveAccuracy {
         out.println(
                 "Mean absolute error of miss-ratio curves, in points: over evenly spaced sizes / over sizes of equal ratio");
         out.println(
-                "model: unsampled from exact; sampling: sampled from unsampled; sampled, 1 %, keys, SHARDS: from exact");
+                "model: unsampled from exact; sampling: sampled from unsampled; the others: from exact; samples of keys: the mean of five");
         out.printf("%-52s %10s %9s %6s  %13s %13s %13s %7s %13s %13s %13s%n", "stream", "accesses", "keys", "drawn",
                 "model", "sampling", "sampled", "worst", "1 % drawn", "1 % of keys", "with SHARDS");
         out.flush();

@@ -1,5 +1,6 @@
 package io.varve.experiments.curve;
 
+import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
 /**
@@ -31,6 +32,13 @@ public record CurveDistance(double even, double ratio, double largest) {
 
     private static double difference(DoubleUnaryOperator one, DoubleUnaryOperator other, double bytes) {
         return Math.abs(one.applyAsDouble(bytes) - other.applyAsDouble(bytes));
+    }
+
+    /** The mean of several, and the largest of all. */
+    static CurveDistance mean(List<CurveDistance> several) {
+        return new CurveDistance(several.stream().mapToDouble(CurveDistance::even).average().orElse(0),
+                several.stream().mapToDouble(CurveDistance::ratio).average().orElse(0),
+                several.stream().mapToDouble(CurveDistance::largest).max().orElse(0));
     }
 
     /** The larger mean. */

@@ -19,6 +19,7 @@ final class KeySampling implements Learner {
     private static final long OTHER_BITS = 0x9E37_79B9_7F4A_7C15L;
 
     private final double share;
+    private final long seed;
     private final ReuseRecorder recorder;
     private long reads;
     private long readsSeen;
@@ -26,9 +27,11 @@ final class KeySampling implements Learner {
     /**
      * @param share of the keys
      * @param keys  of the stream, at the most
+     * @param seed  of the hash that says which keys
      */
-    KeySampling(double share, int keys) {
+    KeySampling(double share, int keys, long seed) {
         this.share = share;
+        this.seed = seed;
         // Twice as many as are to be expected, and some: the hash chooses a few more or fewer.
         recorder = new ReuseRecorder(1, Sampling.all(SPARE_KEYS + (int) (2 * share * keys)), 1);
     }
@@ -37,7 +40,7 @@ final class KeySampling implements Learner {
     public void learn(Operation operation, long key, long bytes) {
         boolean read = operation == Operation.READ;
         reads += read ? 1 : 0;
-        if ((key * OTHER_BITS >>> Integer.SIZE) >= share * (1L << Integer.SIZE)) {
+        if (((key ^ seed * OTHER_BITS) * OTHER_BITS >>> Integer.SIZE) >= share * (1L << Integer.SIZE)) {
             return;
         }
         readsSeen += read ? 1 : 0;

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.experiments.simulate.KeySource;
+import io.varve.memory.locality.Sampling;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +20,8 @@ class CurveAccuracyTest {
     private static final int KEYS = 100_000;
     private static final int REQUESTS = 200_000;
     private static final long SEED = 1;
+    /** A table as small, beside these keys, as the usual one beside a million. */
+    private static final Sampling FEW_KEYS = new Sampling(0.01, 1, 6400);
 
     @Test
     void sampledCurvesAreNearTheExactOnes() throws IOException {
@@ -26,7 +29,7 @@ class CurveAccuracyTest {
         List<CurveAccuracy.Row> rows = new ArrayList<>();
         CurveAccuracy.head(out);
         for (KeySource source : CurveAccuracy.streams(KEYS, REQUESTS)) {
-            rows.add(CurveAccuracy.measure(source, SEED));
+            rows.add(CurveAccuracy.measure(source, FEW_KEYS, SEED));
             CurveAccuracy.line(rows.getLast(), out);
         }
         CurveAccuracy.foot(rows, out);
@@ -38,6 +41,6 @@ class CurveAccuracyTest {
                 .orElseThrow();
         assertThat(hot.plain().mean()).as("what a sample of keys misses, or overrates").isGreaterThan(3);
         // One in a hundred of so few requests is 2,000 samples.
-        assertThat(hot.percent().mean()).isLessThan(3);
+        assertThat(hot.percent().mean()).isLessThan(5);
     }
 }

@@ -15,8 +15,8 @@ import java.util.Arrays;
  * {@code a}, first accesses with it. A memory of {@code c} bytes holds an item for the time {@code T} in which it sinks by {@code c}
  * (equation 2), and a read misses if it comes later than that (equation 4), or never came before. Only reads miss; writes and items that go move others.
  *
- * <p>The paper takes all accesses for witnesses of any age. Of a stream that is not much longer than the age, that makes too little: what was
- * accessed near the end has had no time to end, what came first had no time to be there before. Here a stay's length is judged by those accesses that were
+ * <p>The paper takes all accesses for witnesses of any age, and a first access for one of a stay without end. Of a stream that is not much longer than the
+ * age, that makes items sink too fast: what is accessed near the end has had no time to end. Here a stay's length is judged by those accesses that were
  * early enough to reach it: they are as many as there were accesses less the age ({@link Exposure}).
  */
 final class Ends {

@@ -25,13 +25,16 @@ class FollowedKeysTest {
             Long start = map.get(hash);
             assertThat(slot >= 0).as("step %d of seed %d", i, SEED).isEqualTo(start != null);
             if (start != null) {
-                assertThat(List.of(table.start(slot), (long) table.bytes(slot), table.deadline(slot)))
+                assertThat(List.of(table.start(slot), table.bytes(slot), table.deadline(slot)))
                         .containsExactly(start, start + 1, start + 2);
-                assertThat(table.itemClass(slot)).isEqualTo((int) (start & 15));
+                assertThat(table.itemClass(slot)).isEqualTo((int) (start & 127));
+                table.level(slot, 119);
+                assertThat(List.of(table.itemClass(slot), table.level(slot))).containsExactly((int) (start & 127), 119);
+                assertThat(table.bytes(slot)).isEqualTo(start + 1);
                 table.remove(slot);
                 map.remove(hash);
             } else if (map.size() < 190) {
-                table.add(hash, i, i + 1, i & 15, i + 2, 3);
+                table.add(hash, i, i + 1, i & 127, i + 2, 3);
                 map.put(hash, (long) i);
             }
             assertThat(table.size()).isEqualTo(map.size());
