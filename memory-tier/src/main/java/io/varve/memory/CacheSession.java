@@ -171,6 +171,12 @@ public interface CacheSession {
     void keepFieldTimes(Key key, Item item, long earliestMillis);
 
     /**
+     * A found hash that {@linkplain #keepFieldTimes keeps times}, and none of whose fields has got one, has the form again that it had
+     * before. Never refused.
+     */
+    void forgetFieldTimes(Key key, Item item);
+
+    /**
      * When a found item is not any more what it is without anybody's doing: its key expires, or a field of it is due. Milliseconds since
      * the epoch, or {@link Item#NEVER}.
      */

@@ -48,8 +48,10 @@ public record CacheStats(long maxMemoryBytes, long poolBytes, long usedBytes, lo
      * @param expiringItems    those with an expiry time
      * @param averageTtlMillis the mean of their remaining lifetimes, ms, as maintenance sampled it last; 0 if there are none
      * @param indexBytes       tables of its indexes
+     * @param timedHashes      hashes that are looked at because fields have times, or had until a moment ago
      */
-    public record Database(long items, long expiringItems, long averageTtlMillis, long indexBytes) {}
+    public record Database(long items, long expiringItems, long averageTtlMillis, long indexBytes,
+            long timedHashes) {}
 
     /** Items of all databases. */
     public long items() {

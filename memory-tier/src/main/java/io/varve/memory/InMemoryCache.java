@@ -415,7 +415,8 @@ final class InMemoryCache implements Cache {
         for (int i = 0; i < databases.length; i++) {
             long expiring = totals.expiringItems[i];
             databases[i] = new CacheStats.Database(totals.items[i], expiring,
-                    expiring == 0 ? 0 : counted.averageTtlMillis().get(i), totals.indexBytesOf[i]);
+                    expiring == 0 ? 0 : counted.averageTtlMillis().get(i), totals.indexBytesOf[i],
+                    totals.timedHashes[i]);
         }
         return List.of(databases);
     }

@@ -278,6 +278,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void forgetFieldTimes(Key key, Item item) {
+        shards[key.shard()].collections().forgetFieldTimes(key, item, nowMillis);
+    }
+
+    @Override
     public long changesAtMillis(Item item) {
         return shardOf(item).collections().changesAtMillis(item, nowMillis);
     }

@@ -14,9 +14,11 @@ import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
+import io.varve.memory.item.Key;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.segment.ItemLayout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -209,6 +211,18 @@ class FieldTimesTest {
         }
     }
 
+    private static long lookedAtMillis(CacheFixture plain, String key) {
+        plain.now();
+        Key bound = plain.bind(0, CacheFixture.bytes(key));
+        plain.session.lock(bound);
+        try {
+            assertThat(plain.session.peek(bound, plain.item)).isTrue();
+            return ItemLayout.expireAtMillis(plain.item.address());
+        } finally {
+            plain.session.unlock(bound);
+        }
+    }
+
     /** It ends below with its last field; back in memory it is looked at when its first is due. */
     @Test
     void whatFallsEndsWithItsLastFieldAndComesBackAsItWas() {
@@ -234,6 +248,9 @@ class FieldTimesTest {
             plain.restore(0, CacheFixture.bytes("key"), ItemType.HASH, Item.TIMED,
                     packed(START + 80_000, START + 50_000, START + 90_000), 0, START + 80_000, 1);
             assertThat(fixture.cache.expiringSize(0)).isOne();
+            assertThat(fixture.cache.stats().databases().getFirst().timedHashes()).isEqualTo(3);
+            assertThat(List.of("all", "some", "key")).as("in the class of what lives as long")
+                    .allSatisfy(key -> assertThat(lookedAtMillis(plain, key)).isEqualTo(START + 50_000));
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
             for (int i = 0; i < 20_000; i++) {
                 assertThat(fixture.cache.admit(500)).isTrue();

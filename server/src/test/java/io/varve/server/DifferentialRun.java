@@ -1,7 +1,6 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 final class DifferentialRun {
     /** Commands in flight at most, so that neither side's socket buffer fills up. */
     private static final int PIPELINE = 32;
-    private static final int MAX_SHRINKING_RUNS = 600;
     private static final long SECONDS_TOLERANCE = 2;
     /** A hash of so few short fields has not been a tree either, or hardly ever. */
     private static final int FEW_FIELDS = 60;
@@ -253,33 +251,9 @@ final class DifferentialRun {
 
     /** Leaves out of a script that shows a difference whatever is not needed to show one. */
     List<ScriptStep> shrink(List<ScriptStep> failing, Difference difference) throws IOException {
-        List<ScriptStep> best = new ArrayList<>(failing.subList(0, difference.step() + 1));
-        int runs = 0;
-        for (int chunk = Math.max(1, best.size() / 2); runs < MAX_SHRINKING_RUNS;) {
-            boolean smaller = false;
-            for (int from = 0; from < best.size() - 1 && runs < MAX_SHRINKING_RUNS;) {
-                List<ScriptStep> candidate = new ArrayList<>(best.subList(0, from));
-                candidate.addAll(best.subList(Math.min(best.size() - 1, from + chunk), best.size()));
-                runs++;
-                Difference still;
-                try {
-                    still = run(candidate);
-                } catch (SocketTimeoutException mute) {
-                    // What is left out may leave a client that is answered to nothing: what was found so far is told.
-                    return best;
-                }
-                if (still == null) {
-                    from += chunk;
-                } else {
-                    best = new ArrayList<>(candidate.subList(0, still.step() + 1));
-                    smaller = true;
-                }
-            }
-            if (chunk == 1 && !smaller) {
-                break;
-            }
-            chunk = Math.max(1, chunk / 2);
-        }
-        return best;
+        return ScriptShrinker.shrink(failing, difference.step(), script -> {
+            Difference still = run(script);
+            return still == null ? ScriptShrinker.NONE : still.step();
+        });
     }
 }

@@ -172,8 +172,8 @@ class LinearizabilityTest {
             return reply.kind() + reply.text();
         }
         var elements = reply.elements().stream().map(element -> words(call, element));
-        return "[" + String.join(", ", (call.getFirst().equals("SMEMBERS") ? elements.sorted() : elements).toList())
-                + "]";
+        boolean isOfAnyOrder = call.getFirst().equals("SMEMBERS") || call.getFirst().equals("HGETALL");
+        return "[" + String.join(", ", (isOfAnyOrder ? elements.sorted() : elements).toList()) + "]";
     }
 
     private static boolean overlaps(List<Operation> history) {

@@ -9,6 +9,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
+import io.varve.server.command.hash.RandomHashCommands;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -50,8 +52,9 @@ final class SoakClient {
 
     private void batch(RawClient client) throws IOException {
         List<List<String>> batch = new ArrayList<>();
-        switch (random.nextInt(12)) {
+        switch (random.nextInt(13)) {
             case 0, 1, 2 -> anyCommands(batch);
+            case 12 -> fieldTimes(batch);
             case 3, 4, 5, 6 -> strings(batch);
             case 7, 8 -> collections(batch);
             case 9 -> waiting(batch);
@@ -90,6 +93,25 @@ final class SoakClient {
             }
         }
         batch.add(List.of("SELECT", "0"));
+    }
+
+    /** Fields of hashes get times, lose them and fall due: of packed ones and of trees, some at a time and thousands at once. */
+    private void fieldTimes(List<List<String>> batch) {
+        batch.addAll(new RandomHashCommands(random.nextLong(), random.nextInt(5, 600), System.currentTimeMillis())
+                .commands(BATCH / 2));
+        batch.add(List.of("DISCARD"));
+        String key = "h:" + random.nextInt(60);
+        int count = random.nextInt(1, 400);
+        List<String> fields = words("FIELDS", Integer.toString(count));
+        for (int i = 0; i < count; i++) {
+            fields.add("element " + random.nextInt(5_000));
+        }
+        List<String> expire = words("HPEXPIRE", key, Integer.toString(random.nextInt(1, 2_000)));
+        expire.addAll(fields);
+        List<String> ask = words(random.nextBoolean() ? "HPTTL" : "HPERSIST", key);
+        ask.addAll(fields);
+        batch.addAll(List.of(expire, random.nextInt(3) == 0 ? ask : List.of("HLEN", key),
+                List.of("HRANDFIELD", key, Integer.toString(random.nextInt(-30, 30)))));
     }
 
     private void strings(List<List<String>> batch) {

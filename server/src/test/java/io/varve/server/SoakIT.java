@@ -98,11 +98,13 @@ class SoakIT {
     /** That it was what it should be: otherwise nothing is shown by it. */
     private static void checkPremises(RawClient admin, long commands, Set<String> indexBytes) throws Exception {
         System.out.println(commands + " commands, " + admin.info("total_connections_received") + " connections, "
-                + admin.info("expired_keys") + " expired, " + admin.info("evicted_keys") + " evicted, "
+                + admin.info("expired_keys") + " expired, " + admin.info("expired_subkeys") + " fields expired, "
+                + admin.info("evicted_keys") + " evicted, "
                 + indexBytes.size() + " sizes of indexes");
         assertThat(commands).isPositive();
         assertThat(admin.infoLong("total_connections_received")).isGreaterThan(5 * CLIENTS);
         assertThat(admin.infoLong("expired_keys")).isPositive();
+        assertThat(admin.infoLong("expired_subkeys")).isPositive();
         assertThat(admin.infoLong("evicted_keys")).isPositive();
         assertThat(admin.infoLong("cleaner_segments_cleaned")).isPositive();
         assertThat(indexBytes).hasSizeGreaterThan(1);

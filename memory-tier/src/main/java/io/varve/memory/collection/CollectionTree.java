@@ -316,12 +316,17 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
 
     /**
      * The same for writers of whom it is known how much they write: where there is room for all of it, nothing is copied to be able to
-     * undo it. Then what a writer has written stays if it throws anything else than a refusal.
+     * undo it. Then what a writer has written stays if it throws anything else than a refusal. One write is all or nothing by itself: no
+     * room is taken for it first.
      *
      * @param writes  how many elements are put, at the most
      * @param longest bytes of the longest of them, at the most
      */
     public final void together(int writes, long longest, Runnable writer) {
+        if (writes == 1) {
+            writer.run();
+            return;
+        }
         long nodes = nodesFor(writes);
         boolean isOrdinary = longest + ENTRY_BYTES <= tree.targetBytes() && nodes <= Integer.MAX_VALUE;
         if (!isOrdinary || !tree.space().reserve((int) nodes)) {

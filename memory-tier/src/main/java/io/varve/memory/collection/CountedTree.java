@@ -204,6 +204,9 @@ final class CountedTree {
             return below;
         }
         int low = below + 1;
+        if (low == NodeLayout.count(inner) || InnerLayout.separator(inner, low) != sought.order) {
+            return below;
+        }
         int high = InnerLayout.lastBelow(inner, low, sought.order, true) + 1;
         while (low < high) {
             int middle = low + high >>> 1;
@@ -354,10 +357,12 @@ final class CountedTree {
         grow(path.leaf(), (int) used);
         long at = space.forWriting(path.leaf());
         long entry = at + path.offset;
-        int behind = NodeLayout.used(at) - path.offset - oldBytes;
-        Memory.copy(entry + oldBytes, entry + newBytes, behind);
+        if (newBytes != oldBytes) {
+            int behind = NodeLayout.used(at) - path.offset - oldBytes;
+            Memory.copy(entry + oldBytes, entry + newBytes, behind);
+            NodeLayout.used(at, (int) used);
+        }
         format.write(entry, element);
-        NodeLayout.used(at, (int) used);
         if (newBytes < oldBytes) {
             removal.shrunk(path);
         }

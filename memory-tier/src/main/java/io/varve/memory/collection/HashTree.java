@@ -51,7 +51,9 @@ public final class HashTree extends HashedTree {
         if (keepsTimes()) {
             times.open(space, TreeHeader.record(header, 1));
         }
-        asOf(0);
+        // At the beginning of time nothing was due: it need not be searched for.
+        nowMillis = 0;
+        due = 0;
     }
 
     @Override
@@ -94,6 +96,40 @@ public final class HashTree extends HashedTree {
     /** How many fields there are that are not due. */
     public long visible() {
         return size() - due;
+    }
+
+    /** Whether each field has a time. */
+    public boolean allHaveTimes() {
+        return hasTimes() && times.count() == size();
+    }
+
+    /**
+     * Goes to a field that is not due, where {@linkplain #allHaveTimes each has a time}.
+     *
+     * @param number 0 to before {@link #visible}; each is a field of its own, in the order of their times
+     */
+    public void seekByTime(long number) {
+        spot.forget();
+        times.seek(due + number, spot);
+        long entry = times.entry(spot);
+        long time = FieldTimeFormat.time(entry);
+        long hash = FieldTimeFormat.hash(entry);
+        // Fields of one hash with one time are told apart by how many stand in front; others may stand between them.
+        int same = 0;
+        while (times.previous(spot) && isLike(times.entry(spot), time, hash)) {
+            same += FieldTimeFormat.hash(times.entry(spot)) == hash ? 1 : 0;
+        }
+        boolean there = fieldOf.find(time, hash);
+        for (; there && same > 0; same--) {
+            there = fieldOf.findNext(hash);
+        }
+        assert there : "a field has been lost";
+        path.copyFrom(fieldOf.path);
+        standing(true);
+    }
+
+    private static boolean isLike(long entry, long time, long hash) {
+        return FieldTimeFormat.INSTANCE.orderAt(entry) == FieldTimeFormat.order(time, hash);
     }
 
     /** Whether there are fields that are due. */

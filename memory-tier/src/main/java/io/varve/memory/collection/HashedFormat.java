@@ -53,13 +53,18 @@ final class HashedFormat extends LeafFormat {
 
     @Override
     int bytesAt(long entry) {
+        return hasValues ? bytesOfField(entry) : bytesOfMember(entry);
+    }
+
+    private static int bytesOfMember(long entry) {
         int length = memberLength(entry);
-        int bytes = LENGTH + PackedHashLayout.varintBytes(length) + length;
-        if (hasValues) {
-            int stored = PackedHashLayout.getVarint(head(entry));
-            bytes += PackedHashLayout.headBytes(stored) + PackedHashLayout.length(stored);
-        }
-        return bytes;
+        return LENGTH + PackedHashLayout.varintBytes(length) + length;
+    }
+
+    private static int bytesOfField(long entry) {
+        int bytes = bytesOfMember(entry);
+        int stored = PackedHashLayout.getVarint(head(entry));
+        return bytes + PackedHashLayout.headBytes(stored) + PackedHashLayout.length(stored);
     }
 
     @Override
@@ -71,6 +76,29 @@ final class HashedFormat extends LeafFormat {
     boolean isBefore(long entry, Element sought) {
         long hash = hash(entry);
         return hash < sought.order || sought.behindEqual && hash == sought.order;
+    }
+
+    @Override
+    void seek(long leaf, Element sought, TreePath path) {
+        int count = NodeLayout.count(leaf);
+        long bound = sought.behindEqual ? sought.order + 1 : sought.order;
+        int index = 0;
+        long at = leaf + NodeLayout.HEADER_BYTES;
+        while (index < count && hash(at) < bound) {
+            at += hasValues ? bytesOfField(at) : bytesOfMember(at);
+            index++;
+        }
+        path.index = index;
+        path.offset = (int) (at - leaf);
+    }
+
+    @Override
+    int offset(long leaf, int index) {
+        long at = leaf + NodeLayout.HEADER_BYTES;
+        for (int i = 0; i < index; i++) {
+            at += hasValues ? bytesOfField(at) : bytesOfMember(at);
+        }
+        return (int) (at - leaf);
     }
 
     boolean isMember(long entry, long member, int length) {

@@ -25,24 +25,12 @@ abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat,
     abstract boolean isBefore(long entry, Element sought);
 
     /** Where an entry is, from the leaf's start; behind the last is allowed. */
-    int offset(long leaf, int index) {
-        long at = leaf + NodeLayout.HEADER_BYTES;
-        for (int i = 0; i < index; i++) {
-            at += bytesAt(at);
-        }
-        return (int) (at - leaf);
-    }
+    abstract int offset(long leaf, int index);
 
-    /** Has the path stand at the first entry of its leaf that does not come before what is looked for. */
-    void seek(long leaf, Element sought, TreePath path) {
-        int count = NodeLayout.count(leaf);
-        int index = 0;
-        long at = leaf + NodeLayout.HEADER_BYTES;
-        while (index < count && isBefore(at, sought)) {
-            at += bytesAt(at);
-            index++;
-        }
-        path.index = index;
-        path.offset = (int) (at - leaf);
-    }
+    /**
+     * Has the path stand at the first entry of its leaf that does not come before what is looked for.
+     *
+     * <p>Each format has a loop of its own: one for all would look up by type what to do at each of some dozen steps.
+     */
+    abstract void seek(long leaf, Element sought, TreePath path);
 }

@@ -239,6 +239,19 @@ public final class PackedHash {
         return earliest;
     }
 
+    /** The earliest time of all fields, or {@link Item#NEVER}, of a hash that lies in bytes on the heap, from and to these. */
+    public static long earliest(byte[] bytes, int from, int to) {
+        long earliest = Item.NEVER;
+        for (int entry = from + PackedHashLayout.ENTRIES_OFFSET; entry < to;) {
+            long time = PackedHashLayout.time(bytes, entry);
+            if (time != Item.NEVER && (earliest == Item.NEVER || time < earliest)) {
+                earliest = time;
+            }
+            entry = PackedHashLayout.end(bytes, entry);
+        }
+        return earliest;
+    }
+
     /** When the last field is due, or {@link Item#NEVER} if one has no time. */
     public static long latest(long hash, int length) {
         long latest = Item.NEVER;

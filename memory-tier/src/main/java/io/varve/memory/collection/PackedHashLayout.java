@@ -96,6 +96,41 @@ final class PackedHashLayout {
         return at + TIME_BYTES;
     }
 
+    // --- an entry on the heap
+
+    /** The time of the field of an entry, or {@link Item#NEVER}. */
+    static long time(byte[] bytes, int entry) {
+        int head = entry + varintBytes(getVarint(bytes, entry));
+        if (getVarint(bytes, head) >= 0) {
+            return Item.NEVER;
+        }
+        long time = 0;
+        for (int i = TIME_BYTES - 1; i >= 0; i--) {
+            time = time << Byte.SIZE | bytes[head + TIMED_HEAD_BYTES - TIME_BYTES + i] & 0xFF;
+        }
+        return time;
+    }
+
+    /** Where the entry behind one begins. */
+    static int end(byte[] bytes, int entry) {
+        int fieldLength = getVarint(bytes, entry);
+        int head = entry + varintBytes(fieldLength);
+        int stored = getVarint(bytes, head);
+        return head + headBytes(stored) + fieldLength + length(stored);
+    }
+
+    private static int getVarint(byte[] bytes, int from) {
+        int value = 0;
+        int shift = 0;
+        for (int at = from;; at++) {
+            value |= (bytes[at] & VARINT_MASK) << shift;
+            if (bytes[at] >= 0) {
+                return value;
+            }
+            shift += VARINT_BITS;
+        }
+    }
+
     // --- varints
 
     /** Writes a number, which is taken as unsigned; returns the address behind it. */

@@ -47,11 +47,21 @@ abstract class SameHash {
         return findFurther(hash, count);
     }
 
+    /** Goes on from the one that was found to the next like it; the path stays if there is none. */
+    final boolean findNext(long hash) {
+        further.copyFrom(path);
+        return findFrom(hash, tree.next(further));
+    }
+
     private boolean findFurther(long hash, int count) {
         further.copyFrom(path);
         further.passed(count - path.index);
         further.index = count;
-        boolean more = tree.settle(further);
+        return findFrom(hash, tree.settle(further));
+    }
+
+    private boolean findFrom(long hash, boolean there) {
+        boolean more = there;
         while (more) {
             long entry = tree.entry(further);
             if (format.orderAt(entry) != hash) {

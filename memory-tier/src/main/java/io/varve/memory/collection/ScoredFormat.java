@@ -32,7 +32,10 @@ final class ScoredFormat extends LeafFormat {
 
     @Override
     int bytesAt(long entry) {
-        int length = length(entry);
+        return bytes(length(entry));
+    }
+
+    private static int bytes(int length) {
         return LENGTH + PackedHashLayout.varintBytes(length) + length;
     }
 
@@ -52,6 +55,33 @@ final class ScoredFormat extends LeafFormat {
         }
         int compared = Memory.compare(address(entry), length(entry), sought.bytes, sought.length);
         return compared < 0 || compared == 0 && sought.behindEqual;
+    }
+
+    @Override
+    void seek(long leaf, Element sought, TreePath path) {
+        int count = NodeLayout.count(leaf);
+        long order = sought.order;
+        int index = 0;
+        long at = leaf + NodeLayout.HEADER_BYTES;
+        while (index < count) {
+            long there = ScoreOrder.order(stored(at));
+            if (there > order || there == order && !isBefore(at, sought)) {
+                break;
+            }
+            at += bytes(length(at));
+            index++;
+        }
+        path.index = index;
+        path.offset = (int) (at - leaf);
+    }
+
+    @Override
+    int offset(long leaf, int index) {
+        long at = leaf + NodeLayout.HEADER_BYTES;
+        for (int i = 0; i < index; i++) {
+            at += bytes(length(at));
+        }
+        return (int) (at - leaf);
     }
 
     static boolean isMember(long entry, long member, int length) {

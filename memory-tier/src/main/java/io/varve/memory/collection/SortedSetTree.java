@@ -27,9 +27,10 @@ public final class SortedSetTree extends CollectionTree {
     private final TreePath spot = new TreePath();
     private final TreePath scanned = new TreePath();
     private final VisitedLeaves visited = new VisitedLeaves();
-    /** Where the element at the position is, unless the path says so. */
+    /** Where the element at the position is, unless the path says so; and where the one in front of it in the leaf is, or 0. */
     private int foundLeaf;
     private int foundOffset;
+    private int foundBefore;
 
     public SortedSetTree() {
         Relay relay = new Relay();
@@ -108,12 +109,8 @@ public final class SortedSetTree extends CollectionTree {
 
     /** Goes to a member; false, and at the end, if it is not there. */
     public boolean find(long bytes, int length) {
-        return find(tree.space().hash(bytes, length), bytes, length);
-    }
-
-    private boolean find(long hash, long bytes, int length) {
         toEnd();
-        atElement = member.find(hash, bytes, length);
+        atElement = member.find(bytes, length);
         return atElement;
     }
 
@@ -146,23 +143,36 @@ public final class SortedSetTree extends CollectionTree {
     // --- writes
 
     /**
-     * Gives a member a score, and stands at it.
+     * Gives a member a score; the position is at the end then.
      *
      * @param score not NaN
      * @return false if the member was there
      */
     public boolean put(long bytes, int length, double score) {
+        find(bytes, length);
+        return putSought(score);
+    }
+
+    /**
+     * The same for the member that {@link #find} was asked for, where nothing else was asked since: it is not searched once more. Its bytes
+     * are still where they were.
+     */
+    public boolean putSought(double score) {
         long stored = ScoreOrder.stored(score);
-        long hash = tree.space().hash(bytes, length);
-        if (find(hash, bytes, length)) {
-            if (ScoredFormat.stored(entry()) != stored) {
-                move(hash, bytes, length, stored);
-            }
-            return false;
+        boolean isThere = atElement;
+        if (!isThere) {
+            add(stored);
+        } else if (ScoredFormat.stored(entry()) != stored) {
+            move(stored);
         }
-        tree.seek(element.scored(stored, bytes, length), path);
+        toEnd();
+        return !isThere;
+    }
+
+    private void add(long stored) {
+        tree.seek(element.scored(stored, member.bytes, member.length), path);
         tree.reserve(element, path);
-        entered.of(hash, 0, 0);
+        entered.of(member.hash, 0, 0);
         try {
             index.reserve(entered, member.path);
         } catch (CacheFullException full) {
@@ -171,46 +181,42 @@ public final class SortedSetTree extends CollectionTree {
         }
         entered.stored = tree.insertReserved(element, path);
         index.insertReserved(entered, member.path);
-        pathKnown = true;
-        atElement = true;
-        return true;
     }
 
-    /** Another score for the member at the position. */
-    private void move(long hash, long bytes, int length, long stored) {
-        needPath();
-        element.scored(stored, bytes, length);
+    /** Another score for the member that was found. */
+    private void move(long stored) {
+        element.scored(stored, member.bytes, member.length);
         if (mayStay(stored)) {
-            long leaf = tree.space().forWriting(path.leaf());
-            ScoredFormat.stored(leaf + path.offset, stored);
+            long leaf = tree.space().forWriting(foundLeaf);
+            ScoredFormat.stored(leaf + foundOffset, stored);
             return;
         }
-        old.scored(ScoredFormat.stored(entry()), bytes, length);
+        old.scored(ScoredFormat.stored(entry()), member.bytes, member.length);
         tree.seek(element, spot);
         tree.reserve(element, spot);
         int landed = tree.insertReserved(element, spot);
         tree.seek(old, path);
         boolean there = found();
         assert there : "the member has gone";
-        enter(hash, path.leaf(), landed);
+        // It may have got another leaf just now; then it is not said which of equal records is still its own.
+        if (MemberIndexFormat.leaf(index.entry(member.path)) == path.leaf()) {
+            enter(member.path, landed);
+        } else {
+            enter(member.hash, path.leaf(), landed);
+        }
         tree.remove(path, 1);
-        tree.seek(element, path);
-        boolean back = found();
-        assert back : "the member has not come";
     }
 
-    /** Whether the element at the position is in order with this score too, as its neighbours in the leaf can tell. */
+    /** Whether the member that was found is in order with this score too, as its neighbours in the leaf can tell. */
     private boolean mayStay(long stored) {
-        long leaf = tree.space().address(path.leaf());
-        long entry = leaf + path.offset;
-        if (ScoredFormat.INSTANCE.orderAt(entry) == ScoreOrder.order(stored)) {
+        long leaf = tree.space().address(foundLeaf);
+        long entry = leaf + foundOffset;
+        if (FORMAT.orderAt(entry) == ScoreOrder.order(stored)) {
             return true;
         }
-        if (path.index == 0 || path.index + 1 == NodeLayout.count(leaf)) {
-            return false;
-        }
-        long before = leaf + FORMAT.offset(leaf, path.index - 1);
-        return FORMAT.isBefore(before, element) && !FORMAT.isBefore(entry + FORMAT.bytesAt(entry), element);
+        int behind = foundOffset + FORMAT.bytesAt(entry);
+        return foundBefore != 0 && behind < NodeLayout.used(leaf)
+                && FORMAT.isBefore(leaf + foundBefore, element) && !FORMAT.isBefore(leaf + behind, element);
     }
 
     /** Removes a member, and stands at what was behind it; false, and at the end, if it was not there. */
@@ -271,12 +277,17 @@ public final class SortedSetTree extends CollectionTree {
     private void enter(long hash, int from, int to) {
         boolean there = record.find(hash, from);
         assert there : "the index has lost a member";
-        long leaf = index.space().forWriting(record.path.leaf());
-        MemberIndexFormat.leaf(leaf + record.path.offset, to);
+        enter(record.path, to);
+    }
+
+    private void enter(TreePath spotInIndex, int to) {
+        long leaf = index.space().forWriting(spotInIndex.leaf());
+        MemberIndexFormat.leaf(leaf + spotInIndex.offset, to);
     }
 
     /** Looks for the record of a member by looking for the member in the leaf that it names. Confined to its tree. */
     private final class MemberByHash extends SameHash {
+        private long hash;
         private long bytes;
         private int length;
 
@@ -284,7 +295,8 @@ public final class SortedSetTree extends CollectionTree {
             super(index, new TreePath());
         }
 
-        boolean find(long hash, long soughtBytes, int soughtLength) {
+        boolean find(long soughtBytes, int soughtLength) {
+            hash = tree.space().hash(soughtBytes, soughtLength);
             bytes = soughtBytes;
             length = soughtLength;
             return find(hash);
@@ -295,13 +307,16 @@ public final class SortedSetTree extends CollectionTree {
             int leaf = MemberIndexFormat.leaf(entry);
             long at = tree.space().address(leaf);
             int used = NodeLayout.used(at);
+            int before = 0;
             int offset = NodeLayout.HEADER_BYTES;
             while (offset < used) {
                 if (ScoredFormat.isMember(at + offset, bytes, length)) {
                     foundLeaf = leaf;
                     foundOffset = offset;
+                    foundBefore = before;
                     return true;
                 }
+                before = offset;
                 offset += FORMAT.bytesAt(at + offset);
             }
             return false;

@@ -45,6 +45,7 @@ final class Expirer implements ExpiryOwner {
         assert removed : "the index has lost " + location;
         items.countExpired(way, address);
         items.expires(address, TimedHashes.expireAtMillis(address) != Item.NEVER, false);
+        items.timed().count(address, TimedHashes.countsAsTimed(address), false);
         items.tellAndAbandon(way, location, address, physical);
     }
 }

@@ -258,9 +258,8 @@ public final class Shard {
         }
         boolean isTimed = type == ItemType.HASH && encoding == Item.TIMED;
         long expireAt = isTimed ? TimedHashLayout.expireAtMillis(value, from) : expireAtMillis;
-        // When it is to be looked at can be told when the value is there: until then, at once.
-        long location = place(key, type, encoding, valueLength, valueLength, expireAt,
-                isTimed ? 0 : expireAt, nowMillis, false);
+        long lookAt = isTimed ? TimedHashes.lookAtMillis(value, from, valueLength, expireAt) : expireAt;
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, nowMillis, false);
         long address = items.address(location);
         ItemLayout.access(address, access);
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
@@ -380,10 +379,12 @@ public final class Shard {
         long expireAt = Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
         boolean expired = item.expires();
         boolean isTimed = TimedHashes.isTimed(item.address());
+        boolean counted = TimedHashes.countsAsTimed(item.address());
         long lookAt = isTimed ? items.timed().lookAtMillis(item.address(), expireAt) : expireAt;
         lookAt(key, item, lookAt, nowMillis);
         items.expires(item.address(), expired, expireAt != Item.NEVER);
         if (isTimed) {
+            items.timed().count(item.address(), counted, TimedHashes.countsAsTimed(item.address()));
             TimedHashes.expireAtMillis(item.address(), expireAt);
             look(item, item.location(), item.address());
         }
@@ -592,6 +593,7 @@ public final class Shard {
                 if (logical != Databases.DETACHED) {
                     totals.items[logical] += index.size();
                     totals.expiringItems[logical] += items.expiringOf(physical);
+                    totals.timedHashes[logical] += items.timed().timedOf(physical);
                     totals.indexBytesOf[logical] += index.bytes();
                 }
             }

@@ -173,17 +173,49 @@ public final class ShardCollections {
      * @throws CacheFullException if there is no memory for it; nothing that can be seen has changed then
      */
     public void keepFieldTimes(Key key, Item item, long earliestMillis, long nowMillis) {
-        if (!TimedHashes.isTimed(item.address())) {
-            if (item.isTree()) {
-                addTimes(key, item, nowMillis);
-            } else {
-                addWord(key, item, nowMillis);
-            }
+        boolean isNew = !TimedHashes.isTimed(item.address());
+        boolean counted = TimedHashes.countsAsTimed(item.address());
+        if (isNew && item.isTree()) {
+            addTimes(key, item, nowMillis);
+        } else if (isNew) {
+            addWord(key, item, nowMillis);
         }
         long lookAt = ItemLayout.expireAtMillis(item.address());
-        if (lookAt == Item.NEVER || earliestMillis < lookAt) {
-            shard.lookAt(key, item, earliestMillis, nowMillis);
+        try {
+            if (lookAt == Item.NEVER || earliestMillis < lookAt) {
+                shard.lookAt(key, item, earliestMillis, nowMillis);
+            }
+        } finally {
+            items.timed().count(item.address(), counted, TimedHashes.countsAsTimed(item.address()));
         }
+    }
+
+    /**
+     * The undo of {@link #keepFieldTimes} for a hash that got no field with a time after all: it has the form that it had. It keeps the other
+     * where the system refuses memory for an expiry entry; nobody sees that but by OBJECT ENCODING.
+     */
+    public void forgetFieldTimes(Key key, Item item, long nowMillis) {
+        long address = item.address();
+        if (!TimedHashes.isTimed(address) || items.timed().hasTimes(address)) {
+            return;
+        }
+        boolean counted = TimedHashes.countsAsTimed(address);
+        try {
+            shard.lookAt(key, item, item.expireAtMillis(), nowMillis);
+        } catch (CacheFullException refused) {
+            return;
+        }
+        if (item.isTree()) {
+            trees.table().free(TreeHeader.tree(TreeHeader.record(item.valueAddress(), 1)));
+            items.resizeInPlace(address, Item.TREE, TreeHeader.bytes(1));
+        } else {
+            int encoding = TimedHashLayout.encoding(item.valueAddress());
+            int length = item.valueLength() - TimedHashLayout.WORD_BYTES;
+            Memory.copy(item.valueAddress() + TimedHashLayout.WORD_BYTES, item.valueAddress(), length);
+            items.resizeInPlace(address, encoding, length);
+        }
+        items.timed().count(address, counted, false);
+        items.look(item, item.location(), address);
     }
 
     /** Gives a packed hash the word in front of it. */

@@ -57,6 +57,7 @@ public final class ShardIntegrity {
     private void checkDatabase(int physical, Index index, Set<Long> indexed, Totals totals) {
         long before = totals.items;
         long expiringBefore = totals.expiring;
+        long timedBefore = totals.timed;
         long[] cursor = {0};
         Set<Long> visited = new HashSet<>();
         do {
@@ -71,6 +72,8 @@ public final class ShardIntegrity {
         expect("items of physical database " + physical, totals.items - before, index.size());
         expect("expiring items of physical database " + physical, totals.expiring - expiringBefore,
                 shard.items().expiringOf(physical));
+        expect("hashes looked at for times of fields, of physical database " + physical,
+                totals.timed - timedBefore, shard.items().timed().timedOf(physical));
     }
 
     private void checkItem(int physical, Index index, long location, Totals totals) {
@@ -86,6 +89,7 @@ public final class ShardIntegrity {
             problems.accept("the index holds a node at " + location);
         }
         totals.expiring += TimedHashes.expireAtMillis(address) != Item.NEVER ? 1 : 0;
+        totals.timed += TimedHashes.countsAsTimed(address) ? 1 : 0;
         totals.entries += ItemLayout.expireAtMillis(address) != Item.NEVER ? 1 : 0;
         String timeProblem = shard.items().timed().problem(address);
         if (timeProblem != null) {
@@ -128,6 +132,7 @@ public final class ShardIntegrity {
         /** Whose keys have an expiry time; that have an expiry entry. */
         private long expiring;
         private long entries;
+        private long timed;
         private long large;
         private long datasetBytes;
     }

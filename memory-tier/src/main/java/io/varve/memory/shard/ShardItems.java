@@ -149,7 +149,9 @@ final class ShardItems {
     /** @param lookAt its expiry time, or when it is to be looked at before */
     void rewrite(long location, long address, ItemType type, int encoding, int valueLength, long expireAt,
             long lookAt, long nowMillis) {
-        if (lookAt != Item.NEVER || ItemLayout.expireAtMillis(address) != Item.NEVER) {
+        boolean isLookedAt = lookAt != Item.NEVER || ItemLayout.expireAtMillis(address) != Item.NEVER;
+        boolean counted = isLookedAt && TimedHashes.countsAsTimed(address);
+        if (isLookedAt) {
             boolean expired = TimedHashes.expireAtMillis(address) != Item.NEVER;
             changeExpiry(location, address, lookAt, nowMillis);
             expires(address, expired, expireAt != Item.NEVER);
@@ -158,6 +160,9 @@ final class ShardItems {
         ItemLayout.type(address, type);
         ItemLayout.encoding(address, encoding);
         ItemLayout.valueLength(address, valueLength);
+        if (isLookedAt) {
+            timed.count(address, counted, TimedHashes.countsAsTimed(address));
+        }
         touchAccess(address, nowMillis);
         if (lookAt == Item.NEVER) {
             segments.overwritten(location, nowMillis);
@@ -237,6 +242,7 @@ final class ShardItems {
             long old = ItemLayout.expireAtMillis(foundAddress);
             if (old != Item.NEVER && expiry.mayStay(old, lookAt)) {
                 expires(address, TimedHashes.expireAtMillis(foundAddress) != Item.NEVER, expires);
+                timed.count(address, TimedHashes.countsAsTimed(foundAddress), TimedHashes.countsAsTimed(address));
                 takeEntryOver(foundAddress, made, address);
                 index(physical).replaceFound(made);
                 abandon(found, foundAddress);
@@ -265,6 +271,9 @@ final class ShardItems {
             throw full;
         }
         expires(address, false, expires);
+        if (entered) {
+            timed.count(address, false, TimedHashes.countsAsTimed(address));
+        }
         if (found != Index.NONE) {
             letGo(found, address(found), physical, Change.DELETED, false);
         }
@@ -389,6 +398,7 @@ final class ShardItems {
         if (expireAt != Item.NEVER) {
             expiry.remove(ItemLayout.expiryEntry(address), expireAt);
             expires(address, TimedHashes.expireAtMillis(address) != Item.NEVER, false);
+            timed.count(address, TimedHashes.countsAsTimed(address), false);
         }
         if (tell) {
             tellAndAbandon(change, location, address, physical);

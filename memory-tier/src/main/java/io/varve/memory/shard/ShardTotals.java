@@ -9,6 +9,7 @@ public final class ShardTotals {
     /** By logical database. */
     public final long[] items;
     public final long[] expiringItems;
+    public final long[] timedHashes;
     public final long[] indexBytesOf;
     public long expiryBytes;
     public long nodeTableBytes;
@@ -35,6 +36,7 @@ public final class ShardTotals {
     public ShardTotals(int databases) {
         items = new long[databases];
         expiringItems = new long[databases];
+        timedHashes = new long[databases];
         indexBytesOf = new long[databases];
     }
 }

@@ -1,8 +1,10 @@
 package io.varve.memory.shard;
 
 import io.varve.memory.collection.HashTree;
+import io.varve.memory.collection.NodeSpace;
 import io.varve.memory.collection.PackedHash;
 import io.varve.memory.collection.TimedHashLayout;
+import io.varve.memory.collection.TreeHeader;
 import io.varve.memory.expiry.ExpiryOwner;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
@@ -30,6 +32,8 @@ final class TimedHashes {
     private final ShardContext context;
     private final HashTree tree = new HashTree();
     private long fieldsExpired;
+    /** Hashes that count as such. */
+    private final long[] counts = new long[Databases.PHYSICAL];
 
     TimedHashes(ShardItems items, ShardContext context) {
         this.items = items;
@@ -97,6 +101,33 @@ final class TimedHashes {
                 : PackedHash.earliest(packed(address), packedBytes(address), 0);
     }
 
+    /**
+     * Whether an item of any kind is a hash that is looked at for its fields' sake. One whose fields have lost their times counts until the
+     * cycle has seen that, or its key has expired: who takes a time away does not look which others there are.
+     */
+    static boolean countsAsTimed(long address) {
+        return isTimed(address) && ItemLayout.expireAtMillis(address) != Item.NEVER;
+    }
+
+    /** Counts an item that {@link #countsAsTimed}, or does no more. */
+    void count(long address, boolean before, boolean now) {
+        if (before != now) {
+            counts[ItemLayout.database(address)] += now ? 1 : -1;
+        }
+    }
+
+    /** How many there are that {@linkplain #countsAsTimed count so}. */
+    long timedOf(int physical) {
+        return counts[physical];
+    }
+
+    /** Whether any field of such a hash has a time, or its tree of times has nodes yet. */
+    boolean hasTimes(long address) {
+        return ItemLayout.isTree(address)
+                ? TreeHeader.root(TreeHeader.record(ItemLayout.valueAddress(address), 1)) != NodeSpace.NONE
+                : earliest(address) != Item.NEVER;
+    }
+
     /** The earlier of two times, of which each may be {@link Item#NEVER}. */
     static long earlier(long one, long another) {
         return one == Item.NEVER ? another : another == Item.NEVER ? one : Math.min(one, another);
@@ -125,6 +156,12 @@ final class TimedHashes {
         }
         return earlier(expireAtMillis, PackedHash.earliest(value + TimedHashLayout.WORD_BYTES,
                 valueLength - TimedHashLayout.WORD_BYTES, 0));
+    }
+
+    /** The same of a packed hash's value on the heap. */
+    static long lookAtMillis(byte[] value, int from, int valueLength, long expireAtMillis) {
+        return earlier(expireAtMillis, PackedHash.earliest(value, from + TimedHashLayout.WORD_BYTES,
+                from + valueLength));
     }
 
     /** The key of an item has another expiry time; when it is looked at is the caller's to change. */
@@ -168,8 +205,13 @@ final class TimedHashes {
         long next = isGoing
                 ? hash.earliestOfAll()
                 : earlier(TimedHashLayout.expireAtMillis(word), hash.earliestOfAll());
-        items.lookAt(location, address, next, nowMillis);
+        lookAgain(location, address, next, nowMillis);
         return next;
+    }
+
+    private void lookAgain(long location, long address, long next, long nowMillis) {
+        items.lookAt(location, address, next, nowMillis);
+        count(address, true, next != Item.NEVER);
     }
 
     private long removeFromPacked(long location, long address, long nowMillis) {
@@ -181,14 +223,14 @@ final class TimedHashes {
         }
         long next = earlier(expireAtMillis(address), PackedHash.earliest(hash, length, nowMillis));
         if (due == 0) {
-            items.lookAt(location, address, next, nowMillis);
+            lookAgain(location, address, next, nowMillis);
             return next;
         }
         int left = PackedHash.removeDue(hash, length, nowMillis) + TimedHashLayout.WORD_BYTES;
         items.resizeInPlace(address, Item.TIMED, left);
         fieldsExpired += due;
         tell(address);
-        items.lookAt(location, address, next, nowMillis);
+        lookAgain(location, address, next, nowMillis);
         tighten(location, address, nowMillis);
         return next;
     }

@@ -1,7 +1,9 @@
 package io.varve.memory.collection;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
@@ -61,6 +63,40 @@ class HashTreeTimesModelTest {
             }
             compare(fixture);
             assertThat(fixture.space.refusals()).isPositive();
+        }
+    }
+
+    /** Also where many have one hash, or one time, or both. */
+    @ParameterizedTest
+    @CsvSource({"200, 4294967296, 1000", "200, 7, 3", "200, 1, 1", "1024, 70000, 2"})
+    void eachFieldIsGoneToInTheOrderOfTimes(int targetBytes, long hashes, int times) {
+        HashTree tree = new HashTree();
+        tree.keepTimes(true);
+        try (TreeFixture<HashTree> fixture = new TreeFixture<>(tree, targetBytes, hashes)) {
+            for (int i = 0; i < 300; i++) {
+                String name = "f" + i;
+                tree.put(fixture.argument(0, name), name.length(), fixture.argument(1, "v"), 1,
+                        START + fixture.random.nextInt(times));
+            }
+            assertThat(tree.allHaveTimes()).isTrue();
+            for (long at : new long[] {START, START + times / 2, START + times - 1}) {
+                tree.asOf(at);
+                Set<String> found = new HashSet<>();
+                long before = at;
+                for (long number = 0; number < tree.visible(); number++) {
+                    tree.seekByTime(number);
+                    assertThat(tree.time()).as(fixture.toString()).isGreaterThanOrEqualTo(before);
+                    before = tree.time();
+                    String name = TreeFixture.read(tree.fieldAddress(), tree.fieldLength());
+                    assertThat(found.add(name)).as("%s again in %s", name, fixture).isTrue();
+                    long rank = tree.rank();
+                    assertThat(tree.seek(rank)).isTrue();
+                    assertThat(TreeFixture.read(tree.fieldAddress(), tree.fieldLength())).isEqualTo(name);
+                }
+                assertThat(found).hasSize((int) tree.visible());
+            }
+            tree.put(fixture.argument(0, "f1"), 2, fixture.argument(1, "v"), 1);
+            assertThat(tree.allHaveTimes()).isFalse();
         }
     }
 

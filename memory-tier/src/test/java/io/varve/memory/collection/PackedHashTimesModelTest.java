@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 import io.varve.memory.item.Item;
+import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -128,6 +129,8 @@ class PackedHashTimesModelTest {
         assertThat(PackedHash.hasLasting(hash, length, now)).isEqualTo(due < model.size());
         assertThat(PackedHash.earliest(hash, length, now)).isEqualTo(model.values().stream().mapToLong(Field::time)
                 .filter(time -> time >= now).min().orElse(Item.NEVER));
+        assertThat(PackedHash.earliest(Memory.toArray(hash, length), 0, length))
+                .isEqualTo(PackedHash.earliest(hash, length, 0));
         boolean allHave = model.values().stream().allMatch(field -> field.time() != Item.NEVER);
         assertThat(PackedHash.latest(hash, length)).isEqualTo(allHave
                 ? model.values().stream().mapToLong(Field::time).max().orElse(Item.NEVER)

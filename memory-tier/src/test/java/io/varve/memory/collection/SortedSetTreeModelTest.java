@@ -90,10 +90,20 @@ class SortedSetTreeModelTest {
             removeRange(fixture);
         } else if (fixture.random.nextInt(10) < (grows ? 8 : 3)) {
             double score = score(fixture, scores);
-            assertThat(tree.put(fixture.argument(name), name.length(), score)).isEqualTo(old == null);
+            long argument = fixture.argument(name);
+            boolean isNew;
+            if (fixture.random.nextBoolean()) {
+                isNew = tree.put(argument, name.length(), score);
+            } else {
+                assertThat(tree.find(argument, name.length())).isEqualTo(old != null);
+                isNew = tree.putSought(score);
+            }
+            assertThat(isNew).isEqualTo(old == null);
+            assertThat(tree.isAtElement()).isFalse();
             forget(name, old);
             model.put(name, score);
             order.add(new Scored(score, name));
+            assertThat(tree.find(argument, name.length())).isTrue();
             assertAt(tree, new Scored(score, name));
             assertThat(Double.doubleToRawLongBits(tree.score())).isEqualTo(Double.doubleToRawLongBits(score));
         } else {
@@ -235,6 +245,7 @@ class SortedSetTreeModelTest {
                 assertThat(fixture.tree.find(fixture.argument(name), name.length())).isTrue();
                 double score = fixture.tree.score() + fixture.random.nextDouble() * (i % 10 == 0 ? 300 : 2);
                 assertThat(fixture.tree.put(fixture.argument(name), name.length(), score)).isFalse();
+                assertThat(fixture.tree.find(fixture.argument(name), name.length())).isTrue();
                 assertThat(fixture.tree.score()).isEqualTo(score);
             }
             fixture.check();

@@ -76,6 +76,38 @@ class TreeLayoutTest {
         assertThat(InnerLayout.bytes(63)).isLessThanOrEqualTo(1024);
     }
 
+    /** From the start for the lower half, from the end for the upper: of lengths that take one byte, two and three. */
+    @Test
+    void entriesOfAListAreFoundFromBothEnds() {
+        int[] lengths = {0, 1, 127, 128, 300, 16_383, 16_384, 2, 128, 127, 0, 20_000};
+        try (Arena room = Arena.ofConfined()) {
+            long bytes = room.allocate(1 << 16).address();
+            long leaf = room.allocate(1 << 17).address();
+            LiveRanges.add(bytes, 1 << 16);
+            LiveRanges.add(leaf, 1 << 17);
+            NodeLayout.clear(leaf, 0);
+            Element element = new Element();
+            int[] offsets = new int[lengths.length + 1];
+            int at = NodeLayout.HEADER_BYTES;
+            for (int i = 0; i < lengths.length; i++) {
+                offsets[i] = at;
+                ListFormat.INSTANCE.write(leaf + at, element.of(0, bytes, lengths[i]));
+                assertThat(ListFormat.length(leaf + at)).isEqualTo(lengths[i]);
+                assertThat((long) ListFormat.INSTANCE.bytesAt(leaf + at))
+                        .isEqualTo(ListFormat.INSTANCE.bytesOf(element));
+                at += ListFormat.INSTANCE.bytesAt(leaf + at);
+            }
+            offsets[lengths.length] = at;
+            NodeLayout.count(leaf, lengths.length);
+            NodeLayout.used(leaf, at);
+            for (int i = 0; i <= lengths.length; i++) {
+                assertThat(ListFormat.INSTANCE.offset(leaf, i)).as("entry %d", i).isEqualTo(offsets[i]);
+            }
+            LiveRanges.remove(leaf);
+            LiveRanges.remove(bytes);
+        }
+    }
+
     @Test
     void theLastSlotBelowABoundIsFound() {
         NodeLayout.clear(memory, 1);

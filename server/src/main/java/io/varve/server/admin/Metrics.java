@@ -201,6 +201,7 @@ public final class Metrics implements AutoCloseable {
         ofCache("keyspace.hits", "Keys that were looked for and found", CacheStats::hits);
         ofCache("keyspace.misses", "Keys that were looked for and not found", CacheStats::misses);
         ofCache("expired.keys", "Keys that went by time", CacheStats::expired);
+        ofCache("expired.fields", "Fields of hashes that went by time", CacheStats::fieldsExpired);
         gauge("expired.unreclaimed.items", NONE, "Items past their time, invisible, and not yet reclaimed",
                 reading -> reading.stats().expiredUnreclaimed());
         gauge("expiry", BYTES, "Time buckets and their entries", reading -> reading.stats().expiryBytes());

@@ -158,6 +158,7 @@ class HistoryCheckerTest {
 
     @ParameterizedTest
     @CsvSource({"LOST_UPDATE,KEYS", "STALE_READ,KEYS", "STALE_READ,WATCHES", "TORN_TRANSACTION,TRANSACTIONS",
+            "TORN_TRANSACTION,FIELD_TIMES", "BLIND_EXEC,FIELD_TIMES",
             "BLIND_EXEC,WATCHES"})
     void everyFlawIsSeenAndWhatIsLeftOfItsHistoryShowsIt(Flaw flaw, Mix mix) {
         // The same histories each time: that a flaw is met in one of them is a matter of chance.

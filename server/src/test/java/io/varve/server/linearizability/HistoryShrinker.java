@@ -56,7 +56,7 @@ public final class HistoryShrinker {
         }
         String reply = Objects.requireNonNullElse(operation.reply(), "");
         return switch (request.calls().getFirst().getFirst()) {
-            case "DEL", "SADD", "SREM" -> reply.equals(":0") || reply.startsWith("-");
+            case "DEL", "SADD", "SREM", "HDEL" -> reply.equals(":0") || reply.startsWith("-");
             case "LPOP", "RPOPLPUSH" -> reply.equals("nil") || reply.startsWith("-");
             default -> reply.startsWith("-");
         };
@@ -64,7 +64,7 @@ public final class HistoryShrinker {
 
     private static boolean isRead(List<String> call) {
         return switch (call.getFirst()) {
-            case "GET", "MGET", "LRANGE", "SCARD", "SMEMBERS" -> true;
+            case "GET", "MGET", "LRANGE", "SCARD", "SMEMBERS", "HGET", "HLEN", "HGETALL", "HPEXPIRETIME" -> true;
             default -> false;
         };
     }

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
     static final StoreState EMPTY = new StoreState(Map.of(), Map.of());
 
-    private static final String NIL = "nil";
+    static final String NIL = "nil";
     private static final String OK = "+OK";
     private static final String WRONG_TYPE = "-WRONGTYPE";
 
@@ -43,6 +44,16 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
             members = Set.copyOf(members);
         }
     }
+
+    /** Fields of a hash, which may have times that are far away. */
+    record Fields(Map<String, Field> fields) implements Value {
+        Fields {
+            fields = Map.copyOf(fields);
+        }
+    }
+
+    /** What a field has; {@link FieldSteps#NEVER} is no time. */
+    record Field(String value, long time) {}
 
     /** Keys that a client watches, and whether one of them has changed since. */
     record Watch(Set<String> keys, boolean broken) {
@@ -102,6 +113,8 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
                 case "WATCH" -> watch(key);
                 case "LPUSH", "LPOP", "LRANGE", "RPOPLPUSH" -> list(words);
                 case "SADD", "SREM", "SCARD", "SMEMBERS" -> ofSet(words);
+                case "HSET", "HDEL", "HGET", "HLEN", "HGETALL", "HINCRBY", "HPEXPIREAT", "HPERSIST", "HPEXPIRETIME" ->
+                    ofHash(words);
                 default -> throw new IllegalArgumentException(words.toString());
             };
         }
@@ -255,8 +268,23 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
             };
         }
 
-        private static String array(List<String> replies) {
-            return "[" + String.join(", ", replies) + "]";
+        // --- hashes
+
+        private String ofHash(List<String> words) {
+            String key = words.get(1);
+            if (!(values.getOrDefault(key, new Fields(Map.of())) instanceof Fields hash)) {
+                return WRONG_TYPE;
+            }
+            Map<String, Field> fields = new TreeMap<>(hash.fields());
+            FieldSteps.Step step = FieldSteps.apply(words, fields);
+            if (step.changes()) {
+                put(key, fields.isEmpty() ? null : new Fields(fields));
+            }
+            return step.reply();
         }
+    }
+
+    static String array(List<String> replies) {
+        return "[" + String.join(", ", replies) + "]";
     }
 }

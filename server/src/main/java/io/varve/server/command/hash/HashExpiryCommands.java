@@ -1,7 +1,5 @@
 package io.varve.server.command.hash;
 
-import java.util.function.LongPredicate;
-
 import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.item.Item;
 import io.varve.server.command.CommandBuilder;
@@ -73,20 +71,19 @@ final class HashExpiryCommands {
         if (at < 0) {
             return;
         }
-        Condition condition = condition(call);
-        int fields = condition == Condition.ALWAYS ? 3 : 4;
+        FieldCondition condition = condition(call);
+        int fields = condition == FieldCondition.ALWAYS ? 3 : 4;
         if (!readFields(call, fields, "ERR Parameter `numFields` should be greater than 0")) {
             return;
         }
         int first = fields + 2;
         beginReply(call, first);
         HashTimes times = HashTimes.of(call);
-        LongPredicate allows = old -> condition.allows(old, at);
         if (at <= call.now()) {
-            if (times.remove(first, allows) > 0) {
+            if (times.remove(first, at, condition) > 0) {
                 call.events().tellRemoval(KeyEvent.HDEL, call.keyAt(0), hash.size() == 0);
             }
-        } else if (times.give(first, at, allows) > 0) {
+        } else if (times.give(first, at, condition) > 0) {
             call.events().tell(KeyEvent.HEXPIRE, call.keyAt(0));
         }
     }
@@ -109,32 +106,15 @@ final class HashExpiryCommands {
         return ExpiryTimes.at(call, unit);
     }
 
-    /** When a field gets its time. Immutable. */
-    private enum Condition {
-        ALWAYS, NX, XX, GT, LT;
-
-        /** A field without a time counts as one that stays longer than all others. */
-        boolean allows(long old, long at) {
-            boolean has = old != Item.NEVER;
-            return switch (this) {
-                case ALWAYS -> true;
-                case NX -> !has;
-                case XX -> has;
-                case GT -> has && at > old;
-                case LT -> !has || at < old;
-            };
-        }
-    }
-
     /** The condition that argument 3 names, if it names one. */
-    private static Condition condition(Invocation call) {
+    private static FieldCondition condition(Invocation call) {
         return call.argumentIs(3, "NX")
-                ? Condition.NX
+                ? FieldCondition.NX
                 : call.argumentIs(3, "XX")
-                        ? Condition.XX
+                        ? FieldCondition.XX
                         : call.argumentIs(3, "GT")
-                                ? Condition.GT
-                                : call.argumentIs(3, "LT") ? Condition.LT : Condition.ALWAYS;
+                                ? FieldCondition.GT
+                                : call.argumentIs(3, "LT") ? FieldCondition.LT : FieldCondition.ALWAYS;
     }
 
     // --- FIELDS

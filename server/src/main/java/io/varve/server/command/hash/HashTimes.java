@@ -1,10 +1,9 @@
 package io.varve.server.command.hash;
 
-import java.util.function.LongPredicate;
-
 import io.varve.memory.collection.HashTree;
 import io.varve.memory.collection.PackedHash;
 import io.varve.memory.collection.TimedHashLayout;
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Invocation;
@@ -33,9 +32,10 @@ final class HashTimes {
 
     private int from;
     private long time;
-    private LongPredicate allows = _ -> true;
+    private FieldCondition condition = FieldCondition.ALWAYS;
     private long changed;
     private final Runnable changeInTree = this::changeInTree;
+    private final HashValue.Departure departs = this::departs;
 
     private HashTimes(Invocation call) {
         this.call = call;
@@ -51,29 +51,38 @@ final class HashTimes {
      * Gives a time to the fields that the arguments from a number on name, and replies to each.
      *
      * @param at   milliseconds since the epoch, in the future
-     * @param when asked with the time that a field has, or {@link Item#NEVER}
      * @return how many got it
      */
-    long give(int first, long at, LongPredicate when) {
+    long give(int first, long at, FieldCondition when) {
         return change(first, at, when);
     }
 
     /** Takes the times of these fields away; how many had one. */
     long take(int first) {
-        return change(first, Item.NEVER, old -> old != Item.NEVER);
+        return change(first, Item.NEVER, FieldCondition.XX);
     }
 
-    private long change(int first, long newTime, LongPredicate when) {
+    private long change(int first, long newTime, FieldCondition when) {
         from = first;
         time = newTime;
-        allows = when;
+        condition = when;
         changed = 0;
+        boolean kept = hash.keepsTimes();
         try {
             prepareAndChange();
+        } catch (CacheFullException full) {
+            if (!kept) {
+                hash.forgetTimes();
+            }
+            throw full;
         } finally {
             value.release();
         }
         return changed;
+    }
+
+    private boolean allows(long old) {
+        return condition.allows(old, time);
     }
 
     private void prepareAndChange() {
@@ -82,7 +91,7 @@ final class HashTimes {
         long longest = 0;
         int longestValue = 0;
         for (int i = from; i < call.argumentCount(); i++) {
-            if (hash.findArgument(i) && allows.test(hash.time())) {
+            if (hash.findArgument(i) && allows(hash.time())) {
                 chosen++;
                 int valueLength = hash.valueLength();
                 longestValue = Math.max(longestValue, valueLength);
@@ -128,7 +137,7 @@ final class HashTimes {
         packed.makeRoom(more);
         for (int i = from; i < call.argumentCount(); i++) {
             boolean there = hash.findArgument(i);
-            if (there && allows.test(packed.time())) {
+            if (there && allows(packed.time())) {
                 // One that is named many times is written once.
                 if (packed.time() != time) {
                     packed.time(time);
@@ -148,7 +157,7 @@ final class HashTimes {
             long field = call.argumentAddress(i);
             int length = call.argumentLength(i);
             boolean there = tree.find(field, length);
-            if (there && allows.test(tree.time())) {
+            if (there && allows(tree.time())) {
                 if (tree.time() != time) {
                     writeAnew(tree, field, length);
                 }
@@ -174,12 +183,16 @@ final class HashTimes {
         call.reply().integer(!there ? NO_FIELD : time == Item.NEVER ? NO_TIME : NOT_ALLOWED);
     }
 
-    /** Removes the fields that may get a time which is past, and replies to each; how many went. */
-    long remove(int first, LongPredicate when) {
-        return hash.removeArguments(first, (argument, there) -> {
-            boolean goes = there && when.test(hash.time());
-            call.reply().integer(goes ? DELETED : there ? NOT_ALLOWED : NO_FIELD);
-            return goes;
-        });
+    /** Removes the fields that may get this time, which is past, and replies to each; how many went. */
+    long remove(int first, long at, FieldCondition when) {
+        time = at;
+        condition = when;
+        return hash.removeArguments(first, departs);
+    }
+
+    private boolean departs(int argument, boolean there) {
+        boolean goes = there && allows(hash.time());
+        call.reply().integer(goes ? DELETED : there ? NOT_ALLOWED : NO_FIELD);
+        return goes;
     }
 }

@@ -91,6 +91,13 @@ public final class HashValue implements Pickable {
         }
     }
 
+    /** The undo of {@link #keepTimes} after a refusal: no field has got a time. */
+    void forgetTimes() {
+        if (call.session().peek(key, item)) {
+            call.session().forgetFieldTimes(key, item);
+        }
+    }
+
     // --- open
 
     /** For a command that answers what is in it; replies the error if the key has another type. */
@@ -182,16 +189,20 @@ public final class HashValue implements Pickable {
         return more;
     }
 
-    /** Goes to the field that so many stand in front of; false if there are not as many. */
+    /** Goes to a field by its number, which is how many stand in front of it, or are due before it; false if there are not as many. */
     @Override
     public boolean seek(long rank) {
         return isTree ? seekInTree(rank) : packed.seek(rank);
     }
 
-    /** While there are fields that are due it is walked to: those are known by their times, not by their ranks. */
+    /** While fields are due, and others have no time, it is walked to: those that are due are known by their times, not by their ranks. */
     private boolean seekInTree(long rank) {
         if (!tree.hides()) {
             return tree.seek(rank);
+        }
+        if (tree.allHaveTimes() && rank < tree.visible()) {
+            tree.seekByTime(rank);
+            return true;
         }
         boolean there = tree.isAtElement() && walked <= rank || first();
         while (there && walked < rank) {
@@ -202,7 +213,7 @@ public final class HashValue implements Pickable {
 
     @Override
     public boolean isWalked() {
-        return !isTree || tree.hides();
+        return !isTree || tree.hides() && !tree.allHaveTimes();
     }
 
     @Override

@@ -1,11 +1,8 @@
 package io.varve.server.command.hash;
 
-import java.util.concurrent.ThreadLocalRandom;
-
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
-import io.varve.server.command.value.RandomRanks;
 import io.varve.server.command.value.ScanCursor;
 import io.varve.server.resp.ReplyWriter;
 
@@ -129,7 +126,7 @@ final class HashWalkCommands {
             boolean withValues) {
         long fields = hash.size();
         if (!counted) {
-            if (hash.seek(fields == 0 ? 0 : ThreadLocalRandom.current().nextLong(fields))) {
+            if (HashPicks.goToAny(hash)) {
                 hash.replyField(reply);
             } else {
                 reply.nil();
@@ -140,13 +137,11 @@ final class HashWalkCommands {
         boolean pairs = withValues && reply.resp3();
         reply.array(withValues && !pairs ? 2 * answered : answered);
         int what = withValues ? FIELDS | VALUES : FIELDS;
+        Runnable taker = () -> replyPicked(reply, hash, what, pairs);
         if (count < 0) {
-            RandomRanks.forEachPick(hash, answered, () -> replyPicked(reply, hash, what, pairs));
+            HashPicks.any(hash, answered, taker);
         } else {
-            RandomRanks.forEach(fields, answered, rank -> {
-                hash.seek(rank);
-                replyPicked(reply, hash, what, pairs);
-            });
+            HashPicks.different(hash, answered, taker);
         }
     }
 

@@ -37,6 +37,8 @@ public final class SortedSetValue {
     private @Nullable Key key;
     private boolean present;
     private boolean isTree;
+    /** Whether the tree was asked for a member and has not been changed since: that is the one that is added or changed. */
+    private boolean isSought;
     /** Whether all members are to go: the key goes with them. */
     private boolean emptied;
     /** Bytes of the packed set, while it is changed less than its item has. */
@@ -81,6 +83,7 @@ public final class SortedSetValue {
         key = at;
         present = found == Found.PRESENT;
         isTree = present && item.isTree();
+        isSought = false;
         if (isTree) {
             command.session().open(at, item, tree);
             encoding = tree.flags();
@@ -154,6 +157,7 @@ public final class SortedSetValue {
     /** Goes to a member; false if it is not there. */
     public boolean find(long address, int memberLength) {
         if (isTree) {
+            isSought = true;
             return tree.find(address, memberLength);
         }
         return goTo(present ? PackedSortedSet.find(set(), length, address, memberLength) : PackedSortedSet.NONE);
@@ -267,6 +271,7 @@ public final class SortedSetValue {
             tree.put(memberAddress(), memberLength(), score());
         }
         tree.flags(encoding);
+        isSought = false;
         isTree = true;
         present = true;
         java.util.Objects.requireNonNull(writer).run();
@@ -306,7 +311,7 @@ public final class SortedSetValue {
             encoding = Encodings.SORTED_SET_SKIPLIST;
         }
         if (isTree) {
-            tree.put(address, memberLength, stored(score));
+            putIntoTree(score, address, memberLength);
             tree.flags(encoding);
             return;
         }
@@ -317,11 +322,21 @@ public final class SortedSetValue {
     /** Gives the cursor's member another score. The member's bytes are given because those in the set move. */
     void score(double score, long address, int memberLength) {
         if (isTree) {
-            tree.put(address, memberLength, stored(score));
+            putIntoTree(score, address, memberLength);
             return;
         }
         PackedSortedSet.score(set(), length, entry(), stored(score), address, memberLength);
         here = NOWHERE;
+    }
+
+    /** Into the tree in which the member was looked for last, or which has just been made. */
+    private void putIntoTree(double score, long address, int memberLength) {
+        if (isSought) {
+            isSought = false;
+            tree.putSought(stored(score));
+        } else {
+            tree.put(address, memberLength, stored(score));
+        }
     }
 
     /** A listpack of Redis keeps whole numbers as integers. */

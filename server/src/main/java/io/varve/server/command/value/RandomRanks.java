@@ -3,6 +3,7 @@ package io.varve.server.command.value;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -53,7 +54,7 @@ public final class RandomRanks {
         int[] quotas = quotas(random, size, count, length, stretches);
         for (int i = 0; i < stretches; i++) {
             long start = i * length;
-            for (long rank : ranks(random, Math.min(length, size - start), quotas[i])) {
+            for (long rank : different(random, Math.min(length, size - start), quotas[i], _ -> true)) {
                 taker.accept(start + rank);
             }
         }
@@ -72,13 +73,21 @@ public final class RandomRanks {
         return quotas;
     }
 
-    /** Draws until there are as many different ones as wanted. */
-    private static long[] ranks(RandomGenerator random, long size, int count) {
+    /**
+     * Draws until there are as many different ones as wanted.
+     *
+     * @param size    the ranks are less than this
+     * @param allowed asked about each; as many as are wanted have to be
+     * @return the ranks, in ascending order
+     */
+    public static long[] different(RandomGenerator random, long size, int count, LongPredicate allowed) {
         long[] ranks = new long[count];
         int different = 0;
         while (different < count) {
             for (int i = different; i < count; i++) {
-                ranks[i] = random.nextLong(size);
+                do {
+                    ranks[i] = random.nextLong(size);
+                } while (!allowed.test(ranks[i]));
             }
             Arrays.sort(ranks);
             different = 0;

@@ -49,7 +49,11 @@ class CommandAllocationTest {
             "HSET wide n v;HDEL wide n", "HMGET wide f1 f999 none", "HINCRBY wide n 1", "HLEN wide", "HEXISTS wide f7",
             "HSETNX wide f7 v", "HSTRLEN wide f7", "SADD many n;SREM many n", "SADD many n o;SREM many n o",
             "SISMEMBER many m700", "SMISMEMBER many m1 none", "SADD many m1", "SCARD many",
-            "SMOVE many u m5;SMOVE u many m5"})
+            "SMOVE many u m5;SMOVE u many m5", "HEXPIRE h 100 FIELDS 1 f;HEXPIRE h 200 FIELDS 1 f",
+            "HEXPIRE h 100 NX FIELDS 2 f g;HPERSIST h FIELDS 2 f g", "HTTL h FIELDS 2 f none",
+            "HEXPIRE wide 100 FIELDS 2 f1 f2;HEXPIRE wide 200 FIELDS 2 f1 f2",
+            "HPEXPIRE wide 9 GT FIELDS 1 f5;HPERSIST wide FIELDS 1 f5", "HPTTL wide FIELDS 1 f1",
+            "HSET h n v;HEXPIRE h 0 FIELDS 1 n", "HSET wide n v;HEXPIRE wide 0 FIELDS 1 n", "HRANDFIELD wide"})
     void aWarmCommandAllocatesNothing(String commands) {
         try (CommandHarness server = new CommandHarness()) {
             server.run("MSET s value n 1");

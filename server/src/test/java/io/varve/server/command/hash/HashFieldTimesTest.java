@@ -4,12 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
-import io.varve.server.command.HarnessTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -17,31 +15,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What the documentation of Redis 7.4 says of the times of fields, of small hashes and of large ones. Confined to the test's thread.
  */
-class HashFieldTimesTest extends HarnessTest {
+class HashFieldTimesTest extends FieldTimesHarness {
     private static final Pattern MESSAGE = Pattern
             .compile(">[34]\r\n(?:\\$\\d+\r\n[^\r]*\r\n){1,2}\\$\\d+\r\n([^\r]*)\r\n\\$\\d+\r\n([^\r]*)\r\n");
-
-    private static String fields(int from, int to) {
-        return IntStream.range(from, to).mapToObj(i -> "f" + i).collect(Collectors.joining(" "));
-    }
-
-    private static String pairs(int from, int to) {
-        return IntStream.range(from, to).mapToObj(i -> "f" + i + " " + i).collect(Collectors.joining(" "));
-    }
-
-    /** A hash with so many fields; in a small one they are packed. */
-    private void make(String key, int count) {
-        for (int i = 0; i < count; i += 1000) {
-            ask("HSET " + key + " " + pairs(i, Math.min(count, i + 1000)));
-        }
-    }
-
-    private void expireSome(String key, int from, int to, long millis) {
-        for (int i = from; i < to; i += 1000) {
-            int end = Math.min(to, i + 1000);
-            ask("HPEXPIRE " + key + " " + millis + " FIELDS " + (end - i) + " " + fields(i, end));
-        }
-    }
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
@@ -411,9 +387,24 @@ class HashFieldTimesTest extends HarnessTest {
         assertThat(ask("INFO stats")).contains("expired_subkeys:3 ");
     }
 
-    private String payload(String key) {
-        String reply = server.run("DUMP", key);
-        return reply.substring(reply.indexOf('\n') + 1, reply.length() - 2);
+    /** What was past already when it was given is no field that expired: it was deleted, and that is told, once, and of the key behind it. */
+    @ParameterizedTest
+    @CsvSource({"5, HEXPIRE h 0", "1000, HEXPIRE h 0", "5, HPEXPIREAT h 1", "1000, HPEXPIREAT h 1"})
+    void whatIsPastIsToldOfAsDeleted(int count, String command) {
+        make("h", count);
+        ask("HELLO 3");
+        ask("CONFIG SET notify-keyspace-events Ehgx");
+        ask("PSUBSCRIBE __key*");
+        assertThat(listening(command + " FIELDS 3 f1 f2 f1", command + " XX FIELDS 1 f3",
+                command + " FIELDS 1 missing", "PING")).containsExactly("hdel h");
+        List<String> told = new ArrayList<>();
+        for (int i = 0; i < count; i += 500) {
+            int end = Math.min(count, i + 500);
+            told.addAll(listening(command + " FIELDS " + (end - i) + " " + fields(i, end), "PING"));
+        }
+        assertThat(told).endsWith("hdel h", "del h").containsOnlyOnce("del h");
+        asks("EXISTS h", ":0");
+        assertThat(ask("INFO stats")).contains("expired_subkeys:0 ");
     }
 
     @Test

@@ -1,0 +1,169 @@
+package io.varve.server.command.hash;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.varve.server.command.CommandHarness;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What depends on how many fields have times, or are due: which are picked at random, whether there is room for them, and what INFO tells.
+ * Confined to the test's thread.
+ */
+class HashFieldCountsTest extends FieldTimesHarness {
+    // --- picked at random
+
+    private Set<String> picked(String command, int times) {
+        return IntStream.range(0, times).mapToObj(_ -> ask(command)).flatMap(reply -> Stream.of(reply.split(" ")))
+                .filter(word -> word.startsWith("f")).collect(Collectors.toSet());
+    }
+
+    /**
+     * Of a large hash those that are there come up and no others, each of them: whether half of all are due, or nearly all, and whether
+     * all have times or some have none.
+     */
+    @ParameterizedTest
+    @CsvSource({"400, 200, 0", "400, 200, 150", "1000, 950, 0", "1000, 950, 20", "1000, 999, 0", "1000, 999, 1"})
+    void onlyFieldsThatAreThereArePicked(int count, int due, int withoutTimes) {
+        make("h", count);
+        expireSome("h", 0, due, 50);
+        expireSome("h", due, count - withoutTimes, 1_000_000);
+        server.sleep(51);
+        int there = count - due;
+        Set<String> expected = Set.copyOf(List.of(fields(due, count).split(" ")));
+        asks("HLEN h", ":" + there);
+        assertThat(picked("HRANDFIELD h " + Math.min(there, 100), 60)).isEqualTo(expected);
+        assertThat(picked("HRANDFIELD h 5", 800)).isEqualTo(expected);
+        assertThat(picked("HRANDFIELD h -100", 60)).isEqualTo(expected);
+        assertThat(picked("HRANDFIELD h -5", 800)).isEqualTo(expected);
+        assertThat(picked("HRANDFIELD h", 4000)).isEqualTo(expected);
+        for (int wanted : new int[] {1, 5, there, there + 1}) {
+            String reply = ask("HRANDFIELD h " + wanted);
+            assertThat(reply).startsWith("*" + Math.min(there, wanted) + " ");
+            List<String> names = Stream.of(reply.split(" ")).filter(word -> word.startsWith("f")).toList();
+            assertThat(expected).containsAll(names);
+            assertThat(Set.copyOf(names)).hasSize(Math.min(there, wanted));
+        }
+        asks("HRANDFIELD h 0", "*0");
+        server.sleep(2_000_000);
+        if (withoutTimes == 0) {
+            asks("HRANDFIELD h", "$-1");
+            asks("HRANDFIELD h -5", "*0");
+        }
+    }
+
+    // --- refused
+
+    private static String encoding(CommandHarness server) {
+        return server.run("OBJECT ENCODING h").replace("\r\n", " ").strip();
+    }
+
+    /** The room for times is there, that for so many of them is not. */
+    @ParameterizedTest
+    @CsvSource({"1000000, false", "1000000, true", "10, false", "10, true"})
+    void aHashThatWasRefusedTimesIsWhatItWas(int packed, boolean keyExpires) {
+        int count = 6_000;
+        ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2")
+                .with("packed-max-bytes", "64mb").with("packed-max-entries", Integer.toString(packed))
+                .with("hash-max-listpack-entries", "1000000");
+        try (CommandHarness full = new CommandHarness(config)) {
+            for (int i = 0; i < count; i += 500) {
+                full.run("HSET h " + pairs(i, i + 500).replace(" f", "value".repeat(5) + " f"));
+            }
+            if (keyExpires) {
+                full.run("PEXPIRE h 1000000");
+            }
+            String all = full.run("HGETALL h");
+            fill(full, "p".repeat(80_000));
+            full.run("DEL fill0");
+            assertThat(full.run("SET small text")).isEqualTo("+OK\r\n");
+            String expire = "HPEXPIRE h 5000 FIELDS " + count + " " + fields(0, count);
+            assertThat(full.run(expire)).startsWith("-OOM");
+            assertThat(encoding(full)).isEqualTo("$8 listpack");
+            assertThat(full.run("INFO keyspace")).contains("db0:").doesNotContain("subexpiry");
+            assertThat(full.run("HGETALL h")).isEqualTo(all);
+            assertThat(full.run("PTTL h")).isEqualTo(keyExpires ? ":1000000\r\n" : ":-1\r\n");
+            assertThat(full.cache().checkIntegrity()).isEmpty();
+            for (int i = 0; i < 20; i++) {
+                full.run("DEL fill" + i);
+            }
+            assertThat(full.run(expire)).startsWith("*" + count + "\r\n:1\r\n");
+            assertThat(encoding(full)).isEqualTo("$10 listpackex");
+            assertThat(full.run("INFO keyspace")).contains("subexpiry=1");
+            full.sleep(5001);
+            assertThat(full.run("EXISTS h")).isEqualTo(":0\r\n");
+            assertThat(full.cache().checkIntegrity()).isEmpty();
+        }
+    }
+
+    // --- counted
+
+    private void counts(int hashes) {
+        String told = ask("INFO keyspace") + " ";
+        if (hashes == 0) {
+            assertThat(told).contains("db0:").doesNotContain("subexpiry");
+        } else {
+            assertThat(told).containsPattern("db0:[^ ]*,subexpiry=" + hashes + " ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {5, 1000})
+    void hashesWhoseFieldsHaveTimesAreCounted(int count) {
+        ask("SET string text");
+        make("h", count);
+        counts(0);
+        ask("HPEXPIRE h 10000 FIELDS 2 f1 f2");
+        counts(1);
+        ask("HPEXPIRE h 20000 FIELDS 1 f3");
+        ask("PEXPIRE h 100000");
+        ask("COPY h g");
+        counts(2);
+        ask("RENAME g i");
+        ask("HSET other f v");
+        counts(2);
+        ask("COPY h other REPLACE");
+        counts(3);
+        ask("SET other text");
+        counts(2);
+        ask("DEL i");
+        counts(1);
+        assertThat(server.run("RESTORE", "g", "0", payload("h"))).isEqualTo("+OK\r\n");
+        counts(2);
+        ask("MOVE g 1");
+        counts(1);
+        ask("SWAPDB 0 1");
+        counts(1);
+        ask("SWAPDB 0 1");
+        ask("PERSIST h");
+        ask("HPERSIST h FIELDS 3 f1 f2 f3");
+        for (int i = 0; i < 400; i++) {
+            server.sleep(100);
+            server.cache().maintain();
+        }
+        counts(0);
+        asks("HLEN h", ":" + count);
+        ask("HPEXPIRE h 100 FIELDS 1 f1");
+        counts(1);
+        for (int i = 0; i < 40; i++) {
+            server.sleep(100);
+            server.cache().maintain();
+        }
+        counts(0);
+        asks("HLEN h", ":" + (count - 1));
+        ask("HPEXPIRE h 100000 FIELDS 1 f2");
+        counts(1);
+        ask("FLUSHALL");
+        ask("SET string text");
+        counts(0);
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+    }
+}
