@@ -56,6 +56,11 @@ final class FollowedKeys {
         return size;
     }
 
+    /** Whether one more key leaves a slot empty, as every search needs. */
+    boolean hasRoom() {
+        return size < mask;
+    }
+
     int slots() {
         return mask + 1;
     }
@@ -105,9 +110,9 @@ final class FollowedKeys {
         return bytes - ONES & ~bytes & HIGH_BITS;
     }
 
-    /** Adds a key that is not there yet; at least one slot must stay empty. */
+    /** Adds a key that is not there yet; there must be room. */
     void add(long hash, long start, long itemBytes, int itemClass, long deadline, int level) {
-        assert find(hash) < 0 && size < mask;
+        assert find(hash) < 0 && hasRoom();
         int slot = home(hash);
         while (tags[slot] != EMPTY) {
             slot = slot + 1 & mask;

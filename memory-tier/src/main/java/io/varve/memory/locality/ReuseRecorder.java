@@ -141,7 +141,10 @@ public final class ReuseRecorder {
         classes[itemClass].drawn += rate.weight(rate.level());
         classes[itemClass].drawnBytes += rate.weight(rate.level()) * itemBytes;
         makeRoom();
-        followed.add(hash, clock, itemBytes, itemClass, expiresMillis, rate.level());
+        // Room is short only where a tiny table has been at the last of all rates for long.
+        if (followed.hasRoom()) {
+            followed.add(hash, clock, itemBytes, itemClass, expiresMillis, rate.level());
+        }
         rate.draw(clock);
     }
 

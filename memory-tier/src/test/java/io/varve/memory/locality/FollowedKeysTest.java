@@ -45,6 +45,20 @@ class FollowedKeysTest {
     }
 
     @Test
+    void aTableWithoutRoomIsStillSearched() {
+        FollowedKeys table = new FollowedKeys(1);
+        long added = 0;
+        while (table.hasRoom()) {
+            table.add(added, added, 1, 0, 0, 0);
+            added++;
+        }
+        assertThat(table.size()).isEqualTo(table.slots() - 1);
+        for (long hash = 0; hash < 1000; hash++) {
+            assertThat(table.find(hash) >= 0).isEqualTo(hash < added);
+        }
+    }
+
+    @Test
     void thereIsRoomForOneAndAHalfTimesAsManyInThreeQuartersOfTheSlots() {
         for (int keys : new int[] {1, 10, 1000, 1024, 1025, 64_000}) {
             assertThat(new FollowedKeys(keys).slots() * 3L / 4).isGreaterThanOrEqualTo(keys * 3L / 2);
