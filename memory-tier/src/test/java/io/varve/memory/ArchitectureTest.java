@@ -43,7 +43,8 @@ final class ArchitectureTest {
     @Test
     void localityKnowsNobody() {
         noClasses().that().resideInAPackage(ROOT + ".locality..").should().dependOnClassesThat()
-                .resideOutsideOfPackages(ROOT + ".locality..", "java.lang..", "java.util..", "java.nio", "org.jspecify..")
+                .resideOutsideOfPackages(ROOT + ".locality..", "java.lang..", "java.util..", "java.nio",
+                        "org.jspecify..")
                 .check(CLASSES);
         noClasses().that().resideInAPackage(ROOT + ".locality..").should().dependOnClassesThat()
                 .resideInAPackage("java.lang.foreign..").check(CLASSES);
