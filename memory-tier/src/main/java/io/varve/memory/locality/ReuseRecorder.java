@@ -11,7 +11,7 @@ package io.varve.memory.locality;
  * there are many samples. Both take the same memory: the keys that wait for their next access are a hundredth of all at any time.
  *
  * <p><b>What an access costs</b> that is not drawn and whose key is not followed, ninety-seven in a hundred or more: a number counted up and
- * compared, and a look at one byte of a table of 128 KB.
+ * compared, and a look at eight bytes of a table of 128 KB.
  *
  * <p><b>Time</b> is counted in accesses. An item that expires goes by wall-clock time; nobody tells the recorder of it if the item had been
  * evicted before, so the time at which it was to expire is kept with the sample: an access after that is no reuse, however much
