@@ -104,6 +104,27 @@ final class RunIT {
               quick: {about: "SCALED: seconds", embedded: true, workloads: [mixed], sizes: [tiny], ttls: [[]], threads: [1], configurations: [Redis, wheel]}
             """;
 
+    private static final String EVENTS = """
+            name: events
+            title: A short one
+            asks: Is it measured when expired is told?
+            kind: expired_events
+            default-scale: quick
+            maxmemory: 64mb
+            record-bytes: 100
+            seed: 1
+            workloads:
+              among: {ttls: "1-2", one-in: "4"}
+            sizes:
+              tiny: {records: 2000, seconds: 60}
+            configurations:
+              wheel: {server: varve, group: wheel, settings: {notify-keyspace-events: Ex, expire-bucket-base-ms: "100"}}
+              Redis: {server: redis, group: Redis, settings: {notify-keyspace-events: Ex}}
+            baselines: [Redis]
+            scales:
+              quick: {about: "SCALED: seconds", embedded: true, workloads: [among], sizes: [tiny], ttls: [[]], threads: [1], configurations: [wheel, Redis]}
+            """;
+
     @TempDir
     private Path directory;
 
@@ -206,6 +227,29 @@ final class RunIT {
             }
         }
         assertThat(files.directory().resolve("latency-p999.png")).isNotEmptyFile();
+    }
+
+    @Test
+    void eventsAreWaitedForAndTheirDelaysMeasured() throws IOException {
+        Files.writeString(directory.resolve("events.yaml"), EVENTS);
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("events"), "quick", Filters.NONE);
+        RunFiles files = new RunFiles(directory.resolve("events"));
+
+        // How soon they come on this machine is not asked here: that each comes once, and when, is.
+        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
+
+        for (RunSpec run : plan.runs()) {
+            RunRecord record = files.read(run).orElseThrow();
+            assertThat(record.faults()).isEmpty();
+            assertThat(record.outcome()).isEqualTo(Outcome.OK);
+            assertThat(record.number("events")).isBetween(400.0, 600.0);
+            assertThat(record.number("events_missing")).isZero();
+            assertThat(record.number("event_delay_p50_ms")).isPositive()
+                    .isLessThanOrEqualTo(record.number("event_delay_max_ms"));
+            assertThat(record.number("events_within_base_percent")).isBetween(0.0, 100.0);
+            assertThat(files.of(run).resolve(RunFiles.DELAY_HGRM)).isNotEmptyFile();
+        }
+        assertThat(files.directory().resolve("summary.csv")).content().contains("event_delay_p99_ms");
     }
 
     private static List<String> startedAt(Plan plan, RunFiles files) throws IOException {

@@ -24,7 +24,7 @@ import java.util.List;
  * @param hits                  finds that found
  * @param misses                finds that did not
  * @param expired               items that went by time
- * @param evicted               items that went by pressure
+ * @param evicted               items that went by pressure, those that fell to the tier below apart
  * @param expireCyclesLimited   expiry cycles that ended at their time limit
  * @param segmentsCleaned       segments emptied by moving or evicting what lived in them
  * @param segmentsFreedWhole    segments freed because nothing lived in them any more

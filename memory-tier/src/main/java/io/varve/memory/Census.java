@@ -105,13 +105,7 @@ final class Census {
                 return false;
             }
             due.nextStore();
-            for (int i = 0; i < ttlSums.length; i++) {
-                long mean = counted.averageTtlMillis(i, nowMillis, TTL_SAMPLES);
-                if (mean > 0) {
-                    ttlSums[i] += mean * counted.expiringSize(i);
-                    ttlWeights[i] += counted.expiringSize(i);
-                }
-            }
+            counted.addLifetimes(ttlSums, ttlWeights, nowMillis, TTL_SAMPLES);
             return true;
         } finally {
             counted.unlock();

@@ -11,8 +11,9 @@ import io.varve.memory.shard.ShardContext;
  * that have gone, cleaning, giving memory back, counting what nobody keeps count of. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
  * after each in which work was done whoever waits may go first.
  *
- * <p>An expiry cycle begins every {@code expire-cycle-ms} and may take a quarter of that time, as in Redis; what is left
- * over goes on in the next. The rest runs between cycles, as much of it as there is.
+ * <p>An expiry cycle begins every {@code expire-cycle-ms}, at whole multiples of it by the clock of expiry times, and may take a quarter
+ * of that time, as in Redis; what is left over goes on in the next. So a time bucket as wide as some cycles ends as one of them
+ * begins, and what is in it does not wait for another. The rest runs between cycles, as much of it as there is.
  */
 final class Maintenance {
     private static final long SLICE_NANOS = 200_000;
@@ -78,7 +79,7 @@ final class Maintenance {
         Chores chores = new Chores();
         long now = context.ticker().nanoTime();
         if (now - nextCycleNanos >= 0) {
-            nextCycleNanos = now + cycleNanos;
+            nextCycleNanos = now + nanosToNextCycle();
             if (activeExpire) {
                 expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay, chores);
             }
@@ -98,6 +99,13 @@ final class Maintenance {
         trim(chores);
         chores.throwFailure();
         return chores.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
+    }
+
+    /** One cycle's time, less what has passed of it by the clock of expiry times. */
+    private long nanosToNextCycle() {
+        long cycleMillis = TimeUnit.NANOSECONDS.toMillis(cycleNanos);
+        return cycleNanos
+                - TimeUnit.MILLISECONDS.toNanos(Math.floorMod(context.ticker().wallMillis(), cycleMillis));
     }
 
     /** What it leaves is the next cycle's, so that there is never more of it to do at once. */

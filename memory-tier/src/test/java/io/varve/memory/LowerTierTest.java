@@ -78,6 +78,7 @@ class LowerTierTest {
             assertThat(told).as("evictions that are the end of it").isNotEmpty()
                     .doesNotContainAnyElementsOf(below.keySet());
             assertThat(fell).isEqualTo(below.keySet());
+            assertThat(fixture.cache.stats().evicted()).isEqualTo(told.size());
             assertThat(told.size() + below.size() + fixture.cache.size(0) + fixture.cache.size(1)).isEqualTo(KEYS);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }

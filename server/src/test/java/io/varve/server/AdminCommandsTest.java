@@ -68,7 +68,7 @@ class AdminCommandsTest {
     @Test
     void configGetTakesNamesAndPatternsInAnyCase() throws IOException {
         assertThat(ask("CONFIG GET hz")).isEqualTo("*2 $2 hz $2 10");
-        assertThat(ask("CONFIG GET HZ timeout nosuch")).isEqualTo("*4 $2 hz $2 10 $7 timeout $1 0");
+        assertThat(ask("CONFIG GET HZ timeout nosuch")).isEqualTo("*4 $2 HZ $2 10 $7 timeout $1 0");
         assertThat(ask("CONFIG GET expire-bucket*")).isEqualTo("*4 $21 expire-bucket-base-ms $4 1000"
                 + " $14 expire-buckets $3 120");
         assertThat(ask("CONFIG GET h? hz [h]z")).isEqualTo("*2 $2 hz $2 10");

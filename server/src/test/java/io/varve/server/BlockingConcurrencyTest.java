@@ -13,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import io.varve.server.config.ServerConfig;
@@ -318,5 +319,106 @@ class BlockingConcurrencyTest {
             assertThat(client.infoLong("blocked_clients")).isZero();
             assertThat(client.info("total_blocking_keys")).isEqualTo("0");
         }
+    }
+
+    private static final int BUSY_KEYS = 16;
+    /** What others may push at the most until a command is answered that waits for all promises: without turns there is no bound. */
+    private static final long MOST_PUSHES = 300_000;
+
+    /** Something is always promised, as consumers wait and others push on all event loops: who waits for all promises has its turn. */
+    @Test
+    void whoNamesNoKeyHasItsTurn() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicLong pushed = new AtomicLong();
+        List<Future<Void>> others = new ArrayList<>();
+        for (int c = 0; c < BUSY_KEYS; c++) {
+            String key = "busy" + c;
+            others.add(threads.submit(() -> {
+                try (RawClient client = new RawClient(server.port())) {
+                    while (!over.get()) {
+                        client.call("BLPOP", key, "0.2");
+                    }
+                }
+                return null;
+            }));
+        }
+        for (int p = 0; p < PRODUCERS; p++) {
+            int producer = p;
+            others.add(threads.submit(() -> {
+                try (RawClient client = new RawClient(server.port())) {
+                    while (!over.get()) {
+                        for (int i = 0; i < BUSY_KEYS; i++) {
+                            client.queue("LPUSH", "busy" + (i + producer) % BUSY_KEYS, "v");
+                            client.queue("LTRIM", "busy" + (i + producer) % BUSY_KEYS, "1", "0");
+                        }
+                        client.flush();
+                        for (int i = 0; i < BUSY_KEYS; i++) {
+                            assertThat(client.read().isInteger()).isTrue();
+                            assertThat(client.read().text()).isEqualTo("OK");
+                            pushed.incrementAndGet();
+                        }
+                    }
+                }
+                return null;
+            }));
+        }
+        try (RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < 60; i++) {
+                for (String command : new String[] {"FLUSHALL", "DBSIZE", "SWAPDB 0 1", "SWAPDB 0 1",
+                        "CLIENT UNBLOCK 0",
+                        "MULTI;DBSIZE;SET other v;EXEC"}) {
+                    answersInTime(client, command, pushed);
+                }
+            }
+        } finally {
+            over.set(true);
+        }
+        join(others);
+    }
+
+    private static void answersInTime(RawClient client, String commands, AtomicLong pushed) throws IOException {
+        long before = pushed.get();
+        String[] all = commands.split(";");
+        for (String command : all) {
+            client.queue(command.split(" "));
+        }
+        client.flush();
+        for (String command : all) {
+            await().pollInterval(1, TimeUnit.MILLISECONDS).atMost(60, TimeUnit.SECONDS)
+                    .until(() -> client.isAnswered() || pushed.get() - before > MOST_PUSHES);
+            assertThat(client.isAnswered()).as("%s is answered while others push %d elements", command, MOST_PUSHES)
+                    .isTrue();
+            assertThat(client.read().isError()).as(command).isFalse();
+        }
+    }
+
+    /** Whoever waits when an element is pushed gets it, whatever empties the databases meanwhile. */
+    @Test
+    void nothingThatIsPromisedIsLost() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        List<Future<Void>> emptying = new ArrayList<>();
+        for (String command : new String[] {"FLUSHALL", "FLUSHDB", "KEYS *"}) {
+            emptying.add(threads.submit(() -> {
+                try (RawClient client = new RawClient(server.port())) {
+                    while (!over.get()) {
+                        assertThat(client.call(command.split(" ")).isError()).isFalse();
+                    }
+                }
+                return null;
+            }));
+        }
+        try (RawClient waiting = new RawClient(server.port()); RawClient pusher = new RawClient(server.port())) {
+            for (int i = 0; i < 500; i++) {
+                waiting.queue("BLPOP", "k", "0");
+                waiting.flush();
+                await().pollInterval(1, TimeUnit.MILLISECONDS).atMost(20, TimeUnit.SECONDS)
+                        .until(() -> pusher.infoLong("blocked_clients") == 1);
+                assertThat(pusher.call("RPUSH", "k", "e" + i).integer()).isEqualTo(1);
+                assertThat(waiting.read().elements().get(1).text()).isEqualTo("e" + i);
+            }
+        } finally {
+            over.set(true);
+        }
+        join(emptying);
     }
 }

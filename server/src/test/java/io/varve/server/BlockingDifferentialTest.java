@@ -156,6 +156,7 @@ class BlockingDifferentialTest {
         SplittableRandom random = new SplittableRandom(seed);
         List<String> log = new ArrayList<>();
         List<Set<String>> waitedFor = new ArrayList<>(Collections.nCopies(CLIENTS, Set.of()));
+        String[] databases = Collections.nCopies(CLIENTS, "0").toArray(String[]::new);
         try (Side redis = new Side(reference.port(), protocol);
                 Side ours = new Side(varve.port(), protocol)) {
             for (int i = 0; i < SCRIPT_COMMANDS; i++) {
@@ -164,7 +165,12 @@ class BlockingDifferentialTest {
                 if (commands.isEmpty() || commands.contains(SWAP) && waitsForSeveral(redis.waiting, waitedFor)) {
                     continue;
                 }
-                waitedFor.set(client, keysWaitedFor(commands.getLast()));
+                for (List<String> words : commands) {
+                    databases[client] = words.getFirst().equals("SELECT") ? words.getLast() : databases[client];
+                }
+                String database = databases[client];
+                waitedFor.set(client, keysWaitedFor(commands.getLast()).stream().map(key -> database + ' ' + key)
+                        .collect(Collectors.toSet()));
                 log.add(client + ": "
                         + commands.stream().map(words -> String.join(" ", words)).collect(Collectors.joining("; ")));
                 List<String> expected = redis.send(client, commands);
@@ -208,7 +214,7 @@ class BlockingDifferentialTest {
     /** What a client sends in one piece: a command, a transaction, or some commands of which the last may wait. */
     private static List<List<String>> commands(SplittableRandom random, boolean[] waiting) {
         List<List<String>> commands = new ArrayList<>();
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(9)) {
             case 0 -> {
                 commands.add(List.of("MULTI"));
                 for (int i = random.nextInt(5); i >= 0; i--) {
@@ -221,6 +227,7 @@ class BlockingDifferentialTest {
                     commands.add(command(random));
                 }
             }
+            case 6 -> overDatabases(random, commands);
             case 2, 3, 4, 5 -> commands.add(waitingCommand(random));
             default -> commands.add(command(random));
         }
@@ -232,6 +239,40 @@ class BlockingDifferentialTest {
             }
         }
         return commands;
+    }
+
+    /** Something comes to a key of one database, and another command comes to it from the other one, or without naming it. */
+    private static void overDatabases(SplittableRandom random, List<List<String>> commands) {
+        String key = one(random, KEYS);
+        String database = one(random, "0", "1");
+        String other = database.equals("0") ? "1" : "0";
+        commands.add(List.of("SELECT", database));
+        commands.add(List.of(one(random, "LPUSH", "RPUSH"), key, "e" + random.nextInt(100)));
+        commands.add(List.of("SELECT", other));
+        commands.add(List.of(one(random, "LPUSH", "RPUSH"), key, "e" + random.nextInt(100)));
+        if (random.nextBoolean()) {
+            commands.add(List.of("SELECT", database));
+        } else {
+            other = database;
+        }
+        for (int i = random.nextInt(3); i >= 0; i--) {
+            commands.add(switch (random.nextInt(4)) {
+                case 0 -> List.of("MOVE", key, other);
+                case 1 -> List.of("COPY", key, key, "DB", other, "REPLACE");
+                case 2 -> List.of("COPY", one(random, KEYS), key, "DB", other);
+                default -> withoutKeys(random);
+            });
+        }
+        commands.add(random.nextInt(3) == 0 ? waitingCommand(random) : withoutKeys(random));
+    }
+
+    private static List<String> withoutKeys(SplittableRandom random) {
+        return switch (random.nextInt(8)) {
+            case 0 -> List.of("KEYS", one(random, KEYS));
+            case 1 -> List.of("SCAN", "0", "MATCH", one(random, KEYS), "COUNT", "1000");
+            case 2 -> List.of(one(random, "FLUSHDB", "FLUSHALL"));
+            default -> List.of("DBSIZE");
+        };
     }
 
     private static List<String> waitingCommand(SplittableRandom random) {
@@ -278,7 +319,7 @@ class BlockingDifferentialTest {
         String key = one(random, KEYS);
         String other = one(random, KEYS);
         String element = "e" + random.nextInt(100);
-        return switch (random.nextInt(22)) {
+        return switch (random.nextInt(24)) {
             case 0, 1, 2, 3 -> List.of(one(random, "LPUSH", "RPUSH"), key, element);
             case 4, 5 -> List.of(one(random, "LPUSH", "RPUSH"), key, element, element + "b", element + "c");
             case 6 -> List.of(one(random, "LPUSHX", "RPUSHX"), key, element);
@@ -295,6 +336,7 @@ class BlockingDifferentialTest {
             case 18 -> SWAP;
             case 19 -> List.of("SELECT", one(random, "0", "0", "1"));
             case 20 -> List.of("EXISTS", "k", "l", "m", "n");
+            case 21, 22 -> withoutKeys(random);
             default -> List.of("TYPE", key);
         };
     }

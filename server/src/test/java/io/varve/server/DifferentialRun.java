@@ -129,6 +129,7 @@ final class DifferentialRun {
             case RANDOM_POP -> SetReplies.arePopped(step, actual, expected, varve, reference);
             case PUSHES -> throw new IllegalArgumentException("Pushes are not compared one by one");
             case DISTANCES -> GeoReplies.sameButForLastDigits(actual, expected);
+            case SHAPE -> sameShape(actual, expected);
             case RANDOM_MEMBERS -> SortedSetReplies.areMembersOf(step, actual, expected, reference);
         };
     }
@@ -136,6 +137,12 @@ final class DifferentialRun {
     private static boolean near(RawReply actual, RawReply expected, long tolerance) {
         return actual.isInteger() && expected.isInteger() && actual.integer() > 0 && expected.integer() > 0
                 && Math.abs(actual.integer() - expected.integer()) <= tolerance;
+    }
+
+    private static boolean sameShape(RawReply actual, RawReply expected) {
+        boolean same = !actual.isError() && actual.kind() == expected.kind() && actual.isNull() == expected.isNull();
+        return same && (actual.elements().isEmpty() || expected.elements().isEmpty()
+                || sameShape(actual.elements().getFirst(), expected.elements().getFirst()));
     }
 
     /** An array's elements, or a map's pairs, in any order. */

@@ -200,6 +200,49 @@ class FlashFaultsIT {
         }
     }
 
+    /** FLUSHALL waits for the keeper: what is pushed meanwhile to who waits is pushed behind it. */
+    @Test
+    void nothingIsPromisedWhileFlashIsEmptied() throws IOException {
+        CountDownLatch slow = new CountDownLatch(1);
+        CountDownLatch held = new CountDownLatch(1);
+        try (VarveServer server = start();
+                RawClient emptying = new RawClient(server.port());
+                RawClient waiting = new RawClient(server.port());
+                RawClient pushing = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            await().until(() -> other.infoLong("flash_complete") == 1);
+            store().before(call -> {
+                if (call.equals("walk") && Thread.currentThread().getName().equals("varve-flash-keeper")) {
+                    held.countDown();
+                    awaitQuietly(slow);
+                }
+            });
+            assertThat(emptying.call("FLUSHALL").text()).isEqualTo("OK");
+            awaitQuietly(held);
+            waiting.queue("BLPOP", "k", "0");
+            waiting.flush();
+            await().until(() -> other.infoLong("blocked_clients") == 1);
+            emptying.queue("FLUSHALL");
+            emptying.flush();
+            await().until(() -> other.infoLong("blocked_clients") == 2);
+            pushing.queue("RPUSH", "k", "x");
+            pushing.flush();
+            // Others are served: those who look as well.
+            for (int i = 0; i < 100; i++) {
+                assertThat(other.call("RPUSH", "not waited for", "x").integer()).isEqualTo(i + 1);
+            }
+            assertThat(other.call("DBSIZE").integer()).isOne();
+            assertThat(pushing.isAnswered()).isFalse();
+            slow.countDown();
+            assertThat(emptying.read().text()).isEqualTo("OK");
+            assertThat(pushing.read().integer()).isOne();
+            assertThat(waiting.read().elements().get(1).text()).isEqualTo("x");
+            assertThat(other.call("DBSIZE").integer()).isZero();
+        } finally {
+            slow.countDown();
+        }
+    }
+
     private static void awaitQuietly(CountDownLatch latch) {
         try {
             assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();

@@ -80,7 +80,6 @@ class FlashLargeKeysIT {
             for (int i = 0; i < KEYS; i++) {
                 assertThat(client.call("SET", i + ":" + tail, "v").text()).isEqualTo("OK");
             }
-            long there = client.call("DBSIZE").integer();
             Set<String> met = new HashSet<>();
             String cursor = "0";
             do {
@@ -90,8 +89,13 @@ class FlashLargeKeysIT {
                 page.elements().getLast().elements()
                         .forEach(key -> met.add(key.text().substring(0, key.text().indexOf(':'))));
             } while (!cursor.equals("0"));
-            assertThat(there).isGreaterThan(2000);
-            assertThat(met).hasSize((int) there);
+            assertThat(met).hasSizeGreaterThan(2000);
+            // Replies take room of memory's, so what falls meanwhile may find none on flash. What is there still was there all the time.
+            for (int i = 0; i < KEYS; i++) {
+                if (!met.contains(Integer.toString(i))) {
+                    assertThat(client.call("EXISTS", i + ":" + tail).integer()).as("key %s was not met", i).isZero();
+                }
+            }
             assertThat(client.call("KEYS", "*").text()).isEqualTo(OOM);
             assertThat(client.call("KEYS", "7:*").elements()).hasSizeBetween(0, 1);
             assertThat(client.call("RANDOMKEY").text()).hasSizeGreaterThan(FALLING - 10);

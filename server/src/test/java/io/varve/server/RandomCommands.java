@@ -3,7 +3,6 @@ package io.varve.server;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.SplittableRandom;
 
 import io.varve.server.rdb.Payloads;
@@ -80,6 +79,7 @@ final class RandomCommands {
     private final RandomGeoCommands places;
     private final RandomListCommands lists;
     private final RandomSortCommands sorts;
+    private final RandomServerCommands questions;
 
     /**
      * @param knows7 whether the reference has the commands and options that came with Redis 7
@@ -100,6 +100,7 @@ final class RandomCommands {
         places = new RandomGeoCommands(random, this::key, this::add);
         lists = new RandomListCommands(this, knows7);
         sorts = new RandomSortCommands(random, knows7, script::add);
+        questions = new RandomServerCommands(random, this::key, this::add, script::add);
     }
 
     List<ScriptStep> script(int commands) {
@@ -116,6 +117,10 @@ final class RandomCommands {
     }
 
     private void anyCommand() {
+        if (knows7 && oneIn(25)) {
+            questions.any();
+            return;
+        }
         if (knows7 && oneIn(3)) {
             switch (random.nextInt(6)) {
                 case 0, 1, 2 -> sets.any();
@@ -154,14 +159,8 @@ final class RandomCommands {
 
     /** Of what comes in between only commands whose replies are the same byte for byte: EXEC's are compared as a whole. */
     private void transaction() {
-        if (oneIn(2) && !overFlash) {
-            add("WATCH", key(), key());
-            if (oneIn(2)) {
-                anyCommand();
-            }
-            if (oneIn(8)) {
-                add("UNWATCH");
-            }
+        if (oneIn(2)) {
+            watch();
         }
         int from = script.size();
         script.add(ScriptStep.exact("MULTI"));
@@ -182,6 +181,32 @@ final class RandomCommands {
         // Whatever has become of the words above: it is over.
         script.add(ScriptStep.exact("DISCARD"));
         endSubscriptions();
+    }
+
+    /** A key that falls to flash counts as changed: there it is one that changes in any case, or that is not there, or is let go of. */
+    private void watch() {
+        if (!overFlash) {
+            add("WATCH", key(), key());
+            if (oneIn(2)) {
+                anyCommand();
+            }
+            if (oneIn(8)) {
+                add("UNWATCH");
+            }
+            return;
+        }
+        String key = key();
+        switch (random.nextInt(3)) {
+            case 0 -> {
+                script.add(ScriptStep.exact("WATCH", key));
+                script.add(ScriptStep.exact("SET", key, value()));
+            }
+            case 1 -> script.add(ScriptStep.exact("WATCH", "watched and never there"));
+            default -> {
+                script.add(ScriptStep.exact("WATCH", key, key()));
+                script.add(ScriptStep.exact("UNWATCH"));
+            }
+        }
     }
 
     /** Of several names each is confirmed in a reply of its own, which EXEC's count does not tell of. */
@@ -233,9 +258,18 @@ final class RandomCommands {
         if (step.comparison() != EXACT) {
             return false;
         }
-        String name = step.arguments().getFirst().toUpperCase(Locale.ROOT);
-        return !overFlash || !Set.of("SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE", "COPY", "SORT", "SORT_RO")
-                .contains(name);
+        return !overFlash || !mayAskFlash(step.arguments());
+    }
+
+    /** Whether a command may look for keys in another database, or that it does not name: within a transaction it may be refused. */
+    private static boolean mayAskFlash(List<String> words) {
+        List<String> options = words.stream().skip(2).map(word -> word.toUpperCase(Locale.ROOT)).toList();
+        return switch (words.getFirst().toUpperCase(Locale.ROOT)) {
+            case "SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE" -> true;
+            case "COPY" -> options.contains("DB");
+            case "SORT", "SORT_RO" -> options.contains("BY") || options.contains("GET");
+            default -> false;
+        };
     }
 
     // --- words

@@ -134,6 +134,19 @@ class RedisToolsIT {
         assertThat(output).contains(tests);
     }
 
+    /** All its tests, one after the other, as it does if no one is named. */
+    @Test
+    void redisBenchmarkByDefault() throws Exception {
+        String csv = run(Integer.MAX_VALUE, "redis-benchmark", "-n", "2000", "-r", "1000", "--csv");
+        assertNoErrors(csv, "PING_INLINE");
+        assertThat(csv.lines().skip(1).map(line -> line.substring(1, line.indexOf("\",\"")))).containsExactly(
+                "PING_INLINE",
+                "PING_MBULK", "SET", "GET", "INCR", "LPUSH", "RPUSH", "LPOP", "RPOP", "SADD", "HSET", "SPOP", "ZADD",
+                "ZPOPMIN", "LPUSH (needed to benchmark LRANGE)", "LRANGE_100 (first 100 elements)",
+                "LRANGE_300 (first 300 elements)", "LRANGE_500 (first 500 elements)",
+                "LRANGE_600 (first 600 elements)", "MSET (10 keys)");
+    }
+
     /** Long lists and large sorted sets. */
     @Test
     void redisBenchmarkOfCollections() throws Exception {

@@ -37,7 +37,9 @@ record ScriptStep(Comparison comparison, List<String> arguments) {
         /** The same for the members of a sorted set. */
         RANDOM_MEMBERS,
         /** Distances by one in their last digit. */
-        DISTANCES
+        DISTANCES,
+        /** Both errors are the same, and of other replies only the kind is: what one tells of itself. */
+        SHAPE
     }
 
     static ScriptStep exact(String... arguments) {
@@ -50,7 +52,7 @@ record ScriptStep(Comparison comparison, List<String> arguments) {
             case WHOLE_SCAN, RANDOM_KEY, RANDOM_FIELDS, RANDOM_SET_MEMBERS, RANDOM_POP, RANDOM_MEMBERS, HASH_ORDER,
                     PUSHES ->
                 true;
-            case EXACT, SECONDS, MILLIS, ANY_ORDER, DISTANCES -> false;
+            case EXACT, SECONDS, MILLIS, ANY_ORDER, DISTANCES, SHAPE -> false;
         };
     }
 

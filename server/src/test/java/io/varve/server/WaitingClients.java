@@ -88,7 +88,8 @@ abstract class WaitingClients {
     }
 
     void awaitBlocked(int count) {
-        await().atMost(10, TimeUnit.SECONDS).until(() -> admin.infoLong("blocked_clients") == count);
+        await().atMost(10, TimeUnit.SECONDS).pollInterval(5, TimeUnit.MILLISECONDS)
+                .until(() -> admin.infoLong("blocked_clients") == count);
     }
 
     /** A client that waits, behind all that wait already. */

@@ -61,7 +61,9 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Clients ask a server that holds a part of the keys, and write what it does not have; hits, latencies and bytes written count. */
         TIERED,
         /** Our loader fills one sorted set; its bytes a member, what questions cost, and how long others wait while it is deleted. */
-        SORTED_SET
+        SORTED_SET,
+        /** Our loader writes keys with times of their own; how long after each who listens is told that it has expired is recorded. */
+        EXPIRED_EVENTS
     }
 
     /**

@@ -326,6 +326,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case TIERED -> keys(run) / ASSUMED_ALTERNATING_RATE + size.warmupSeconds() + size.seconds()
                     + OVERHEAD_SECONDS;
             case SORTED_SET -> keys(run) / ASSUMED_ALTERNATING_RATE + 3L * size.seconds() + OVERHEAD_SECONDS;
+            case EXPIRED_EVENTS -> {
+                String ttls = workload(run).getOrDefault("ttls", "1-10");
+                yield keys(run) / ASSUMED_LOADER_RATE + Long.parseLong(ttls.substring(ttls.indexOf('-') + 1))
+                        + OVERHEAD_SECONDS;
+            }
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
     }

@@ -24,6 +24,8 @@ public final class RunFiles {
     public static final String REQUESTS_CSV = "requests.csv";
     public static final String YCSB_TXT = "ycsb.txt";
     public static final String LATENCY_HGRM = "latency.hgrm";
+    /** How long after their time events came, milliseconds. */
+    public static final String DELAY_HGRM = "delay.hgrm";
     /** The latency of each second. */
     public static final String LATENCY_CSV = "latency.csv";
     /** What the generator measured, a number a line. */

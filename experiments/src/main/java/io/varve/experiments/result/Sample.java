@@ -14,7 +14,7 @@ import io.varve.experiments.wire.ServerInfo;
  * @param usedMemoryRss       bytes
  * @param keys                of all databases, expired but unreclaimed ones included
  * @param expiredKeys         expired since the server's start
- * @param evictedKeys         evicted since the server's start
+ * @param evictedKeys         evicted since the server's start, those that fell to flash apart
  * @param ops                 operations a second, as the load last reported; 0 while none runs
  * @param expiredUnreclaimed  the server's own count; -1 if it gives none
  * @param heapUsed            bytes of the server's heap; -1 if it gives none

@@ -166,6 +166,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (TieredText.isIn(runs)) {
             return TieredText.table(runs);
         }
+        if (EventsText.isIn(runs)) {
+            return EventsText.table(runs);
+        }
         if (PoliciesText.isIn(runs)) {
             return PoliciesText.table(runs);
         }

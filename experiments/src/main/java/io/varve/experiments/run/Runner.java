@@ -136,6 +136,7 @@ public final class Runner {
             case SIMULATED -> new SimulatedRun(context).measure();
             case OBSERVED -> new ObservedRun(context).measure();
             case TIERED -> monitored(context, new TieredRun(context)::measure);
+            case EXPIRED_EVENTS -> new ExpiredEventsRun(context).measure();
             case SORTED_SET -> new SortedSetRun(context).measure();
             case THROUGHPUT -> throughput(context);
             case PAPER_REQUESTS -> besideRival(context, rival -> new PaperRequestsRun(context, rival).measure());

@@ -33,7 +33,7 @@ final class PlanTest {
     @Test
     void everyExperimentThatComesWithVarveHasAPlanAtEveryScale() throws IOException {
         List<String> names = new ExperimentFiles(Path.of("..", "workloads", "experiments")).names();
-        assertThat(names).contains("bucket-expiry", "sorted-set", "default-tests");
+        assertThat(names).contains("bucket-expiry", "sorted-set", "default-tests", "expired-events");
         for (String name : names) {
             Experiment experiment = read(name);
             for (String scale : experiment.scales().keySet()) {

@@ -44,7 +44,7 @@ final class SimulatedRunTest {
             """
             .replace("COMMON", "requests-per-key: \"20\", warmup-per-key: \"10\", updates: \"0.05\", "
                     + "cache-percents: \"2 10\", policies: \"tbf bfd clock lru random\", steps: \"1000\", "
-                    + "published-keys: \"30000000\"");
+                    + "published-keys: \"1000000\"");
 
     @TempDir
     private Path directory;

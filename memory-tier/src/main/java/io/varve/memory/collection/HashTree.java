@@ -16,6 +16,10 @@ import io.varve.memory.item.ItemType;
  * over it ({@link #isDue}), and {@link #visible} does not count it. It is removed when somebody has the time for that.
  */
 public final class HashTree extends HashedTree {
+    /** From here on a value has a leaf of its own, or nearly so. */
+    private static final int LARGE_BYTES = 4096;
+    private static final int LARGE_COUNTS = 8;
+
     private final CountedTree times = new CountedTree(FieldTimeFormat.INSTANCE);
     private final Element record = new Element();
     private final TreePath spot = new TreePath();
@@ -257,17 +261,19 @@ public final class HashTree extends HashedTree {
     /**
      * Removes fields that are due, those that were due first; the position is at the end then. Never refused.
      *
-     * @param most how many at most
+     * @param most how many at most, of which one whose value is large, and whose memory goes back at once, counts as eight
      * @return how many
      */
     public int removeDue(int most) {
         int removed = 0;
-        while (removed < most && due > 0) {
+        int work = 0;
+        while (work < most && due > 0) {
             spot.forget();
             times.seek(0, spot);
             long entry = times.entry(spot);
             boolean there = fieldOf.find(FieldTimeFormat.time(entry), FieldTimeFormat.hash(entry));
             assert there : "a field has been lost";
+            work += format.valueLength(tree.entry(fieldOf.path)) < LARGE_BYTES ? 1 : LARGE_COUNTS;
             tree.remove(fieldOf.path, 1);
             times.remove(spot, 1);
             due--;

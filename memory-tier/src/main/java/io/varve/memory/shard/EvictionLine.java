@@ -48,7 +48,7 @@ final class EvictionLine {
         long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
         for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE
                 && items.sampler().inVain() < enough; tries++) {
-            long location = sample();
+            long location = sample(enough - items.sampler().inVain());
             if (location == Index.NONE) {
                 break;
             }
@@ -61,9 +61,13 @@ final class EvictionLine {
         return isRandom() ? ranking.drawLineBelowAll() : ranking.drawLine(context.evictionSamples);
     }
 
-    /** An item drawn at random, of those that have times only where others may not go. */
-    long sample() {
-        return policy.onlyVolatile() ? items.sampler().expiring() : items.sampler().any();
+    /**
+     * An item drawn at random, of those that have times only where others may not go.
+     *
+     * @param most how many are looked at for one of those
+     */
+    long sample(long most) {
+        return policy.onlyVolatile() ? items.sampler().expiring(most) : items.sampler().any();
     }
 
     boolean mayGo(long expireAt) {

@@ -33,7 +33,8 @@ final class ItemCleaning {
                 || !fall(lower, hash, location, address, physical);
         boolean removed = items.index(physical).remove(hash, location);
         assert removed : "the index has lost " + location;
-        evicted++;
+        // What fell lives on.
+        evicted += gone ? 1 : 0;
         items.letGo(location, address, physical, gone ? Change.EVICTED : Change.FELL, true);
     }
 

@@ -63,13 +63,15 @@ final class ItemSampler {
     /**
      * A live item whose key has an expiry time, drawn at random, or {@link Index#NONE}. Where nearly all that is looked at by time are
      * hashes whose fields have times, while their keys have none, it may not be found although it is there.
+     *
+     * @param most how many are looked at
      */
-    long expiring() {
+    long expiring(long most) {
         if (!isAnyExpiring()) {
             return Index.NONE;
         }
         Expiry expiry = items.expiry();
-        for (int tries = 0; tries < MOST_IN_VAIN; tries++) {
+        for (int tries = 0; tries < most; tries++) {
             long location = expiry.sample(items.nextRandom());
             if (TimedHashes.expireAtMillis(items.address(location)) != Item.NEVER) {
                 return location;

@@ -434,16 +434,30 @@ public final class Shard {
         return items.expiry().countDue(count, nowMillis, deadlineNanos);
     }
 
-    /** The mean remaining lifetime of some expiring items, ms; 0 if there are none. */
-    public long averageTtlMillis(int logical, long nowMillis, int samples) {
-        int physical = context.databases.physical(logical);
-        if (items.expiringOf(physical) == 0) {
-            return 0;
+    /**
+     * Adds, by logical database, how many items expire, and to the sums as many times the mean remaining lifetime of some of them, ms. Where few
+     * are found among hashes whose fields have times, no more are looked at in all databases together than for an eviction.
+     *
+     * @param samples of a database
+     */
+    public void addLifetimes(long[] sums, long[] weights, long nowMillis, int samples) {
+        long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
+        for (int logical = 0; logical < sums.length; logical++) {
+            int physical = context.databases.physical(logical);
+            long expiring = items.expiringOf(physical);
+            long mean = expiring == 0 ? 0 : meanLifetimeMillis(physical, nowMillis, samples, enough);
+            if (mean > 0) {
+                sums[logical] += mean * expiring;
+                weights[logical] += expiring;
+            }
         }
+    }
+
+    private long meanLifetimeMillis(int physical, long nowMillis, int samples, long enough) {
         long sum = 0;
         int drawn = 0;
         for (int i = 0; i < samples; i++) {
-            long location = items.sampler().expiring();
+            long location = items.sampler().expiring(enough - items.sampler().inVain());
             if (location == Index.NONE) {
                 break;
             }

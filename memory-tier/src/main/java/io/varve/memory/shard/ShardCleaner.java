@@ -344,7 +344,7 @@ public final class ShardCleaner {
         long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
         for (int tries = 0; tries < 2 * Ranking.SAMPLE && gone < SCATTERED
                 && items.sampler().inVain() < enough; tries++) {
-            long location = line.sample();
+            long location = line.sample(enough - items.sampler().inVain());
             if (location == Index.NONE) {
                 break;
             }

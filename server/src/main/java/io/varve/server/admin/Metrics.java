@@ -207,7 +207,7 @@ public final class Metrics implements AutoCloseable {
         gauge("expiry", BYTES, "Time buckets and their entries", reading -> reading.stats().expiryBytes());
         ofCache("expiry.cycles.limited", "Expiry cycles that ended at their time limit",
                 CacheStats::expireCyclesLimited);
-        ofCache("evicted.keys", "Keys that went by pressure", CacheStats::evicted);
+        ofCache("evicted.keys", "Keys that went by pressure, those that fell to flash apart", CacheStats::evicted);
     }
 
     private void flash() {

@@ -1,15 +1,11 @@
 package io.varve.server.blocking;
 
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 
 import io.varve.memory.Cache;
 import io.varve.memory.item.Change;
@@ -22,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that clients wait for, each with its queue. Guarded by its own lock, which is taken last; only the question whether a
- * key is promised at all is answered without.
+ * key is promised at all, or the barrier down, is answered without.
  *
  * <p>A waiter looks for itself. When a key that is waited for changes, whatever changed it, the first of its queue is
  * <em>called</em>, under the lock of the key's shard: its event loop runs its command once more, which takes what there is or
@@ -35,27 +31,30 @@ import org.jspecify.annotations.Nullable;
  * as in Redis ({@link Ticket}): one that changes while an earlier one is promised is <em>due</em>, and its first waiter is called
  * after that.
  *
+ * <p>Commands that look at keys which they do not name wait until nothing is promised at all, at a {@link Barrier}.
+ *
  * <pre>
  *   waits --change of a key--> called --took something, end of time, gone--> left
  *     ^                          |
  *     +------found nothing-------+
  * </pre>
  *
- * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for.
+ * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for, unless one of them was
+ * {@link #putOff put off}.
  */
 public final class BlockedKeys implements ChangeListener {
     private final Cache cache;
     private final boolean overFlash;
     private final KeyCounters counters = new KeyCounters();
     private final Map<NamedKey, KeyQueue> queues = new HashMap<>();
+    private final Paths paths = new Paths(queues);
     /** Those for which somebody was called. */
     private final TreeMap<Ticket, KeyQueue> promised = new TreeMap<>();
     /** Those for which somebody is to be called once earlier promises are kept. */
     private final TreeMap<Ticket, KeyQueue> due = new TreeMap<>();
-    private long tickets;
-    /** What a thread's changes come from, where that is more than one change. */
-    private final Map<Thread, Long> causes = new HashMap<>();
-    private volatile boolean anyPromised;
+    private final Tickets tickets = new Tickets();
+    private final Barrier barrier = new Barrier();
+    private volatile boolean anyHeldUp;
     private volatile boolean anyWaiting;
     /** How many waiters put what they find into another key. */
     private int movers;
@@ -109,8 +108,11 @@ public final class BlockedKeys implements ChangeListener {
         }
     }
 
-    /** The number of the key that it has been called for first and has not looked at; -1 if there is none. */
+    /** The number of the key that it has been called for first and has not looked at, and now can; -1 if there is none. */
     public synchronized int nextCall(Waiter waiter) {
+        if (waiter.isPutOff() && waiter.end() == null && waiter.calls().isEmpty()) {
+            callForAll(waiter);
+        }
         KeyQueue queue = waiter.calls().peekFirst();
         return queue == null ? -1 : waiter.keys().indexOf(queue.key());
     }
@@ -127,6 +129,38 @@ public final class BlockedKeys implements ChangeListener {
         } else {
             Waiter next = found == null || found == waiter.type() ? null : queue.first(found);
             call(queue, next);
+        }
+    }
+
+    /**
+     * It could not look at what it has been called for, as memory had no room for its keys: nothing is promised to it until it can, at
+     * {@link #lookAgain} or when it is called.
+     */
+    public synchronized void putOff(Waiter waiter) {
+        waiter.putOff(true);
+        while (!waiter.calls().isEmpty()) {
+            KeyQueue queue = waiter.calls().removeFirst();
+            queue.takeChanged();
+            call(queue, null);
+        }
+    }
+
+    /** Has one that was put off look again, if it waits. @return whether its command runs now because of that */
+    public synchronized boolean lookAgain(Waiter waiter) {
+        boolean waits = !waiter.left() && waiter.end() == null && waiter.calls().isEmpty();
+        if (waits) {
+            waiter.wake();
+        }
+        return waits;
+    }
+
+    /** In the keys of one that was put off there may be something that nobody was called for. */
+    private void callForAll(Waiter waiter) {
+        waiter.putOff(false);
+        for (KeyQueue queue : waiter.queues()) {
+            if (!queue.isEmpty()) {
+                changed(queue);
+            }
         }
     }
 
@@ -157,6 +191,9 @@ public final class BlockedKeys implements ChangeListener {
             }
         }
         waiter.calls().clear();
+        if (waiter.isPutOff()) {
+            callForAll(waiter);
+        }
         NamedKey target = waiter.target();
         if (target != null) {
             counters.remove(target);
@@ -194,43 +231,78 @@ public final class BlockedKeys implements ChangeListener {
         }
     }
 
-    /** Whether any key is promised. Exact for keys whose shards the caller has locked, or of which it was told by others. */
-    public boolean isAnyPromised() {
-        return anyPromised;
+    /**
+     * Whether any command may have to wait for promises. Exact for keys whose shards the caller has locked, or of which it was told by
+     * others.
+     */
+    public boolean isAnyHeldUp() {
+        return anyHeldUp;
     }
 
-    /** Whether the key, whose shard is locked, is promised to somebody. */
-    public boolean isPromised(Key key) {
-        if (!anyPromised || !counters.mayHold(key.database(), key.address(), key.length())) {
+    /**
+     * Whether who names the key, whose shard is locked, is not to run: it is promised to somebody, or would be while others wait until
+     * nothing is promised.
+     */
+    public boolean isHeldUp(Key key) {
+        if (!anyHeldUp || !counters.mayHold(key.database(), key.address(), key.length())) {
             return false;
         }
         NamedKey name = NamedKey.of(key.database(), key.address(), key.length());
         synchronized (this) {
-            return promiseOf(name) != null;
+            return promiseOf(name) != null || isBehindBarrier(name);
         }
     }
 
-    /** Done once the key is promised to nobody, be it at once. */
-    public void behind(Key key, Runnable action) {
+    /**
+     * Done once the key may not be held up any more, be it at once.
+     *
+     * @param pass without a place at the barrier
+     * @return whether the pass has one now
+     */
+    public boolean behind(Key key, Pass pass, Runnable action) {
         NamedKey name = NamedKey.of(key.database(), key.address(), key.length());
         synchronized (this) {
             KeyQueue queue = promiseOf(name);
-            if (queue == null) {
-                action.run();
-            } else {
+            if (queue != null) {
                 queue.addBehind(action);
+                return false;
+            }
+            if (isBehindBarrier(name)) {
+                pass.again(action);
+                barrier.holdUp(pass);
+                return true;
             }
         }
+        action.run();
+        return false;
     }
 
-    /** Done once one of the keys that are promised is so no more, or at once if there is none. */
-    public synchronized void behindAny(Runnable action) {
-        if (promised.isEmpty()) {
-            // Then nothing is due.
-            action.run();
-        } else {
-            promised.firstEntry().getValue().addBehind(action);
-        }
+    private boolean isBehindBarrier(NamedKey key) {
+        return barrier.isDown() && queues.containsKey(key);
+    }
+
+    /**
+     * Whether a command may look at all keys, or change them: nothing is promised, and for one that changes nothing will be until it
+     * has left, by those at least who lock a shard after this. If not, it keeps its place until it has left.
+     *
+     * @param again done once it may be so
+     */
+    public synchronized boolean admits(Pass pass, Runnable again) {
+        boolean admitted = barrier.admits(pass, promised.isEmpty());
+        pass.again(admitted ? null : again);
+        note();
+        return admitted;
+    }
+
+    /** A command that was held up, or was not {@link #admits admitted}, or has changed all that it would, has run, or will not. */
+    public synchronized void leave(Pass pass) {
+        pass.again(null);
+        barrier.leave(pass, promised.isEmpty());
+        note();
+    }
+
+    private void note() {
+        anyHeldUp = !promised.isEmpty() || barrier.isDown();
     }
 
     /** The queue because of which others are not to use a key now: its own, or one from which somebody may put something into it. */
@@ -240,41 +312,11 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     private @Nullable KeyQueue whatLeadsTo(NamedKey key) {
-        if (movers > 0) {
-            for (KeyQueue queue : promised.values()) {
-                if (leadsTo(queue, key)) {
-                    return queue;
-                }
-            }
-            for (KeyQueue queue : due.values()) {
-                if (leadsTo(queue, key)) {
-                    return queue;
-                }
-            }
+        if (movers == 0) {
+            return null;
         }
-        return null;
-    }
-
-    private boolean leadsTo(KeyQueue from, NamedKey key) {
-        return leadsToAny(from, key::equals);
-    }
-
-    /** Whether what comes to a key may be moved to such a one, by those that wait now, be it over further ones. */
-    private boolean leadsToAny(KeyQueue from, Predicate<NamedKey> such) {
-        Set<KeyQueue> seen = new HashSet<>(List.of(from));
-        ArrayDeque<KeyQueue> toSee = new ArrayDeque<>(seen);
-        while (!toSee.isEmpty()) {
-            for (NamedKey target : toSee.remove().targets()) {
-                if (such.test(target)) {
-                    return true;
-                }
-                KeyQueue next = queues.get(target);
-                if (next != null && seen.add(next)) {
-                    toSee.add(next);
-                }
-            }
-        }
-        return false;
+        KeyQueue found = paths.first(promised.values(), key);
+        return found != null ? found : paths.first(due.values(), key);
     }
 
     private boolean isPromised(NamedKey key) {
@@ -299,7 +341,7 @@ public final class BlockedKeys implements ChangeListener {
             return false;
         }
         synchronized (this) {
-            causes.put(Thread.currentThread(), ++tickets);
+            tickets.beginCause();
         }
         return true;
     }
@@ -307,17 +349,12 @@ public final class BlockedKeys implements ChangeListener {
     /** The same where a waiter looks at what it was called for: it is part of what it was called by. */
     public synchronized void beginCause(Waiter looking) {
         Ticket ticket = Objects.requireNonNull(looking.calls().getFirst().ticket(), "a ticket of who was called");
-        causes.put(Thread.currentThread(), ticket.cause());
+        tickets.beginCause(ticket);
     }
 
     /** See {@link #beginCause}. */
     public synchronized void endCause() {
-        causes.remove(Thread.currentThread());
-    }
-
-    private Ticket newTicket() {
-        long number = ++tickets;
-        return new Ticket(causes.getOrDefault(Thread.currentThread(), number), number);
+        tickets.endCause();
     }
 
     @Override
@@ -336,7 +373,7 @@ public final class BlockedKeys implements ChangeListener {
 
     @Override
     public synchronized void swapped(int first, int second, Presence presence) {
-        Long before = causes.putIfAbsent(Thread.currentThread(), ++tickets);
+        boolean begun = tickets.beginCauseUnlessThereIsOne();
         for (KeyQueue queue : queues.values()) {
             int database = queue.key().database();
             if ((database == first || database == second)
@@ -344,7 +381,7 @@ public final class BlockedKeys implements ChangeListener {
                 changed(queue);
             }
         }
-        if (before == null) {
+        if (begun) {
             endCause();
         }
     }
@@ -354,7 +391,7 @@ public final class BlockedKeys implements ChangeListener {
             queue.noteChange();
         } else if (!queue.isDue()) {
             if (isRelatedToPromised(queue)) {
-                Ticket ticket = newTicket();
+                Ticket ticket = tickets.next();
                 queue.due(true);
                 queue.ticket(ticket);
                 due.put(ticket, queue);
@@ -365,17 +402,8 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     private boolean isRelatedToPromised(KeyQueue queue) {
-        return queue.relatesKeys() && (isAnyRelating(promised.values()) || isAnyRelating(due.values()))
-                || whatLeadsTo(queue.key()) != null || leadsToAny(queue, this::isPromised);
-    }
-
-    private static boolean isAnyRelating(Collection<KeyQueue> queues) {
-        for (KeyQueue queue : queues) {
-            if (queue.relatesKeys()) {
-                return true;
-            }
-        }
-        return false;
+        return queue.relatesKeys() && (Paths.areAnyRelated(promised.values()) || Paths.areAnyRelated(due.values()))
+                || whatLeadsTo(queue.key()) != null || paths.leadsToAny(queue, this::isPromised);
     }
 
     private void callFirst(KeyQueue queue) {
@@ -388,11 +416,11 @@ public final class BlockedKeys implements ChangeListener {
         if (waiter != null) {
             Ticket ticket = queue.ticket();
             if (ticket == null) {
-                ticket = newTicket();
+                ticket = tickets.next();
                 queue.ticket(ticket);
             }
             promised.put(ticket, queue);
-            anyPromised = true;
+            anyHeldUp = true;
             waiter.calls().add(queue);
             waiter.wake();
         } else if (queue.ticket() != null && promised.remove(queue.ticket()) != null) {
@@ -418,9 +446,12 @@ public final class BlockedKeys implements ChangeListener {
                     callFirst(next);
                 }
             }
-            anyPromised = !promised.isEmpty();
+            note();
             queue.takeBehind().forEach(Runnable::run);
             removeIfUnused(queue);
+        }
+        if (promised.isEmpty()) {
+            barrier.nothingIsPromised();
         }
     }
 

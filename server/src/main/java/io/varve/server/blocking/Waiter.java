@@ -31,6 +31,7 @@ public final class Waiter {
     private @Nullable Runnable wakeUp;
     private @Nullable End end;
     private boolean left;
+    private boolean putOff;
 
     /**
      * @param type          of what it waits for
@@ -101,6 +102,15 @@ public final class Waiter {
 
     void end(End why) {
         end = why;
+    }
+
+    /** Whether it could not look at what it was called for, and nobody was called in its place. */
+    boolean isPutOff() {
+        return putOff;
+    }
+
+    void putOff(boolean value) {
+        putOff = value;
     }
 
     boolean left() {

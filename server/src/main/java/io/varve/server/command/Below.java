@@ -1,5 +1,7 @@
 package io.varve.server.command;
 
+import java.util.BitSet;
+
 import io.varve.flash.tier.Fetch;
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.CacheSession;
@@ -29,6 +31,7 @@ public final class Below {
     private final CacheSession session;
     private final ArgumentMemory memory;
     private final Item item = new Item();
+    private final Key keyElsewhere = new Key();
     /** Keys that the command which runs does not name and that have to be fetched; null if there are none. */
     private @org.jspecify.annotations.Nullable Fetching others;
     private Suspension waitForOthers = Suspension.silent();
@@ -83,6 +86,43 @@ public final class Below {
         return true;
     }
 
+    /**
+     * The same for all keys of a transaction in every other database in which their commands may run: a SELECT in front of them may
+     * be refused when it runs, for rules of users change at any time, and by the transaction itself. What has run then cannot be taken
+     * back, so it is looked at before. All their shards, which are the same in each database, are locked.
+     */
+    public boolean noteIfAnyMissing(Transaction queued) {
+        if (!queued.selects()) {
+            return false;
+        }
+        Batch batch = queued.batch();
+        BitSet databases = new BitSet();
+        databases.set(queued.firstDatabase());
+        boolean missing = false;
+        for (int i = 0; i < batch.commandCount(); i++) {
+            int first = batch.firstKey(i);
+            for (int k = first; k < first + batch.keyCount(i); k++) {
+                missing |= noteIfMissing(batch, batch.key(k), databases);
+            }
+            int selected = queued.selectedBy(i);
+            if (selected >= 0) {
+                databases.set(selected);
+            }
+        }
+        return missing;
+    }
+
+    private boolean noteIfMissing(Batch batch, Key key, BitSet databases) {
+        boolean missing = false;
+        for (int i = databases.nextSetBit(0); i >= 0; i = databases.nextSetBit(i + 1)) {
+            if (i != key.database()) {
+                keyElsewhere.bind(key.address(), key.length(), key.hash(), key.shard(), i);
+                missing |= noteIfMissing(batch, keyElsewhere);
+            }
+        }
+        return missing;
+    }
+
     /** Whether any were noted. */
     public boolean hasOthers() {
         return others != null;
@@ -110,13 +150,18 @@ public final class Below {
         return tier.mightHold(epoch, key.hash()) && key.length() <= FlashTier.MOST_KEY_BYTES;
     }
 
-    /** Whether these keys, of one command, are fetched once more: if they are many more often, as not all are fetched at once. */
-    public static boolean mayFetch(Batch batch, int first, int count) {
+    /**
+     * Whether these keys, of one command, are fetched once more: if they are many more often, as not all are fetched at once.
+     *
+     * @param databases in how many each is looked for
+     */
+    public static boolean mayFetch(Batch batch, int first, int count, int databases) {
         long bytes = 0;
         for (int i = first; i < first + count; i++) {
             bytes += batch.key(i).length();
         }
-        return batch.fetches() < MOST_FETCHES + 2L * count / MOST_KEYS + 2 * bytes / MOST_KEY_BYTES;
+        return batch.fetches() < MOST_FETCHES + 2L * count * databases / MOST_KEYS
+                + 2 * bytes * databases / MOST_KEY_BYTES;
     }
 
     /**

@@ -33,6 +33,8 @@ public final class Blocking {
     /** What a waiter takes on the heap, here and with its connection, and what a key of it does beside its bytes. */
     private static final long WAITER_BYTES = 2 << 10;
     private static final long KEY_OVERHEAD_BYTES = 512;
+    /** How long until a waiter looks again for whose keys memory had no room. */
+    private static final long PUT_OFF_MILLIS = 100;
     private static final long NANOS_OF_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
     /** A longer time is as good as for ever. */
     private static final long LONGEST_MILLIS = TimeUnit.DAYS.toMillis(10_000);
@@ -198,16 +200,35 @@ public final class Blocking {
 
     private static void waitOn(Invocation call, Waiter waiter) {
         BlockedKeys blocked = call.server().blockedKeys();
-        long leftMillis = 0;
-        if (waiter.deadlineNanos() != Long.MAX_VALUE) {
-            long leftNanos = waiter.deadlineNanos() - call.server().ticker().nanoTime();
-            leftMillis = Math.max(1, Math.ceilDiv(leftNanos, NANOS_OF_MILLI));
-        }
         // If it has been called meanwhile, that decides: its command runs in any case.
-        Suspension wait = Suspension.toRunAgain(leftMillis,
+        Suspension wait = Suspension.toRunAgain(leftMillis(call.server(), waiter),
                 () -> blocked.end(waiter, Waiter.End.TIMEOUT) == Unblocking.ENDED);
         blocked.onWake(waiter, wait::again);
         call.runAgainAfter(wait);
+    }
+
+    /**
+     * Memory has no room for the keys that a waiter was called for: it waits on in its place, others may have them meanwhile, and it
+     * looks again after a while.
+     */
+    public static Suspension putOff(ServerContext server, Waiter waiter) {
+        BlockedKeys blocked = server.blockedKeys();
+        blocked.putOff(waiter);
+        long leftMillis = leftMillis(server, waiter);
+        boolean isLast = leftMillis > 0 && leftMillis <= PUT_OFF_MILLIS;
+        Suspension wait = isLast
+                ? Suspension.toRunAgain(leftMillis, () -> blocked.end(waiter, Waiter.End.TIMEOUT) == Unblocking.ENDED)
+                : Suspension.toRunAgain(PUT_OFF_MILLIS, () -> blocked.lookAgain(waiter));
+        blocked.onWake(waiter, wait::again);
+        return wait;
+    }
+
+    /** @return ms until its time is over, one at least; 0 if it waits for ever */
+    private static long leftMillis(ServerContext server, Waiter waiter) {
+        if (waiter.deadlineNanos() == Long.MAX_VALUE) {
+            return 0;
+        }
+        return Math.max(1, Math.ceilDiv(waiter.deadlineNanos() - server.ticker().nanoTime(), NANOS_OF_MILLI));
     }
 
     /** Replies that the waiting is over although nothing has come. */
@@ -237,7 +258,7 @@ public final class Blocking {
         if (!call.requireLong(2)) {
             return;
         }
-        if (!call.isInTransaction() && call.runsBehindAllWaiters()) {
+        if (!call.isInTransaction() && Promises.holdUpLook(call)) {
             // Whoever has been served waits no more.
             return;
         }

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 
 import io.varve.server.acl.Account;
 import io.varve.server.acl.User;
+import io.varve.server.blocking.Pass;
 import io.varve.server.blocking.Waiter;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.tracking.Tracker;
@@ -38,6 +39,7 @@ public final class Client {
     private volatile boolean killed;
     private volatile @Nullable Suspension suspension;
     private volatile @Nullable Waiter waiter;
+    private @Nullable Pass pass;
     private volatile boolean noEvict;
     private boolean noTouch;
     private boolean closing;
@@ -196,6 +198,24 @@ public final class Client {
 
     void waiter(@Nullable Waiter value) {
         waiter = value;
+    }
+
+    /** The place that its command has at the barrier while it waits there; null if it has none. */
+    public @Nullable Pass pass() {
+        return pass;
+    }
+
+    void pass(@Nullable Pass value) {
+        pass = value;
+    }
+
+    /** The same, which is the client's no more. */
+    public @Nullable Pass takePass() {
+        Pass had = pass;
+        if (had != null) {
+            pass = null;
+        }
+        return had;
     }
 
     public boolean noEvict() {

@@ -28,6 +28,9 @@ public final class CommandBuilder {
     ChannelUse channelUse;
     CommandSpec.@Nullable Secrets secrets;
     CommandSpec.@Nullable OtherKeys otherKeys;
+    CommandSpec.@Nullable TargetDatabase targetDatabase;
+    boolean looksAtAllKeys;
+    boolean changesAllKeys;
     final List<String> categories = new ArrayList<>();
     final List<String> tips = new ArrayList<>();
     String group = "generic";
@@ -121,6 +124,24 @@ public final class CommandBuilder {
     /** It may look at keys that it does not name. */
     public CommandBuilder usesOtherKeys(CommandSpec.OtherKeys value) {
         otherKeys = value;
+        return this;
+    }
+
+    /** It may put the last key that it names into another database than the client's. */
+    public CommandBuilder targetDatabase(CommandSpec.TargetDatabase value) {
+        targetDatabase = value;
+        return this;
+    }
+
+    /** It names no key, and looks at whatever keys there are. */
+    public CommandBuilder looksAtAllKeys() {
+        looksAtAllKeys = true;
+        return this;
+    }
+
+    /** It names no key, and changes whatever keys there are. */
+    public CommandBuilder changesAllKeys() {
+        changesAllKeys = true;
         return this;
     }
 

@@ -57,6 +57,9 @@ public final class CommandSpec {
     private final @Nullable ChannelUse channelUse;
     private final @Nullable Secrets secrets;
     private final @Nullable OtherKeys otherKeys;
+    private final @Nullable TargetDatabase targetDatabase;
+    private final boolean looksAtAllKeys;
+    private final boolean changesAllKeys;
     private final byte[] nameBytes;
     /** Its place in the table's arrays of counters. */
     private int id = -1;
@@ -94,6 +97,9 @@ public final class CommandSpec {
                 && (write || flags.contains(CommandFlag.READONLY)) && !flags.contains(CommandFlag.BLOCKING)
                 && !builder.forDebugging && !builder.publishes && !builder.runsAtOnce;
         otherKeys = builder.otherKeys;
+        targetDatabase = builder.targetDatabase;
+        looksAtAllKeys = builder.looksAtAllKeys;
+        changesAllKeys = builder.changesAllKeys;
         sharesClock = builder.sharesClock;
         allOrNothing = builder.allOrNothing;
         runsAtOnce = builder.runsAtOnce;
@@ -250,6 +256,21 @@ public final class CommandSpec {
         return otherKeys;
     }
 
+    /** Tells where it puts the last key that it names; null if that is always the client's database. */
+    public @Nullable TargetDatabase targetDatabase() {
+        return targetDatabase;
+    }
+
+    /** Whether it looks at whatever keys there are, and names none. */
+    public boolean looksAtAllKeys() {
+        return looksAtAllKeys;
+    }
+
+    /** Whether it changes whatever keys there are, and names none. */
+    public boolean changesAllKeys() {
+        return changesAllKeys;
+    }
+
     /** Whether an argument is to be shown to nobody: in the slow log, to monitors. */
     public boolean isSecret(Arguments arguments, int index) {
         return secrets != null && secrets.isSecret(arguments, index);
@@ -329,6 +350,16 @@ public final class CommandSpec {
     @FunctionalInterface
     public interface OtherKeys {
         boolean areUsed(Arguments arguments);
+    }
+
+    /** Tells into which database a command puts the last key that it names. Immutable. */
+    @FunctionalInterface
+    public interface TargetDatabase {
+        /**
+         * @param count how many databases there are
+         * @return -1 if it says none
+         */
+        int of(Arguments arguments, int count);
     }
 
     /** Tells which arguments are secrets. Immutable. */

@@ -24,7 +24,7 @@ public final class DatabaseNumber {
     }
 
     /** The database that a text names, of so many; -1 if it names none. */
-    static int of(int count, long address, int length) {
+    public static int of(int count, long address, int length) {
         long database = Numbers.smallNatural(address, length);
         if (database < 0) {
             database = Numbers.isLong(address, length) ? Numbers.toLong(address, length) : -1;

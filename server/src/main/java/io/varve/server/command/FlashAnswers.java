@@ -42,9 +42,10 @@ public final class FlashAnswers {
         }), _ -> {});
     }
 
-    /** Answers OK once something has been changed. */
+    /** Answers OK once something has been changed: until then nothing is promised to those who wait for keys. */
     public static void okLater(Invocation call, CompletableFuture<Void> change) {
-        answer(call.suspend(0, _ -> {}), change, ReplyWriter::ok);
+        Runnable end = Promises.endLater(call);
+        answer(call.suspend(0, _ -> {}), change.whenComplete((_, _) -> end.run()), ReplyWriter::ok);
     }
 
     private static void answer(Suspension waiting, CompletableFuture<Void> work, Consumer<ReplyWriter> done) {

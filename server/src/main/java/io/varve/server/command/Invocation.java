@@ -10,7 +10,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
-import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.blocking.Pass;
 import io.varve.server.events.KeyEvents;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +31,14 @@ public final class Invocation extends CallArguments {
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable Suspension suspension;
+    private @Nullable Pass pass;
     private final @Nullable Transactions transactions;
     private long errorsToldOf;
     private boolean mayHaveChanged;
     private boolean changesNothing;
     private @Nullable Object[] workspaces = new Object[8];
     private final ShardSet allShards;
+    private final ShardSet namedShards;
 
     /**
      * @param below        the tier below memory; null if there is none
@@ -51,6 +53,7 @@ public final class Invocation extends CallArguments {
         events = server.keyEvents();
         this.below = below;
         allShards = new ShardSet(cache.shardCount());
+        namedShards = new ShardSet(cache.shardCount());
         for (int i = 0; i < cache.shardCount(); i++) {
             allShards.add(i);
         }
@@ -126,38 +129,17 @@ public final class Invocation extends CallArguments {
         suspension = wait;
     }
 
-    /**
-     * Has the command run again later if one of some keys is promised to a waiter.
-     *
-     * @param named whose keys, their shards locked
-     * @return whether it is so: the command is not to run now
-     */
-    public boolean runsBehindWaiters(Batch named, int first, int count) {
-        BlockedKeys blocked = server.blockedKeys();
-        if (!blocked.isAnyPromised()) {
-            return false;
-        }
-        for (int i = first; i < first + count; i++) {
-            if (blocked.isPromised(named.key(i))) {
-                Suspension wait = Suspension.unnoticed();
-                blocked.behind(named.key(i), wait::again);
-                runAgainAfter(wait);
-                return true;
-            }
-        }
-        return false;
+    /** Its place at the barrier in front of which some commands wait ({@link Promises}), while it runs. */
+    public void pass(@Nullable Pass value) {
+        pass = value;
     }
 
-    /** The same for any key: for a command that changes keys it does not name. */
-    public boolean runsBehindAllWaiters() {
-        BlockedKeys blocked = server.blockedKeys();
-        if (!blocked.isAnyPromised()) {
-            return false;
-        }
-        Suspension wait = Suspension.unnoticed();
-        blocked.behindAny(wait::again);
-        runAgainAfter(wait);
-        return true;
+    /** The same, which is its no more; null if it has none. */
+    @Nullable
+    Pass takePass() {
+        Pass had = pass;
+        pass = null;
+        return had;
     }
 
     /** The suspension that the last command asked for, once; null if none. */
@@ -223,28 +205,33 @@ public final class Invocation extends CallArguments {
     }
 
     /**
-     * Does something without the locks of the command, which names one key and has copied all that it still needs of it, so that others
-     * get to the shards. The locks are kept within a transaction, and for a client that caches what it reads: it would not be told of
-     * what changes meanwhile.
+     * Does something without the locks of the command, which has copied all that it still needs of its keys, so that others get to the
+     * shards. The locks are kept within a transaction, and for a client that caches what it reads: it would not be told of what changes
+     * meanwhile.
      */
     public void letOthers(Runnable meanwhile) {
         if (isInTransaction() || client().tracker() != null) {
             meanwhile.run();
-        } else if (usesOtherKeys()) {
-            session.unlock(allShards);
-            try {
-                meanwhile.run();
-            } finally {
-                session.lock(allShards);
-            }
-        } else {
-            session.unlock(keyAt(0));
-            try {
-                meanwhile.run();
-            } finally {
-                session.lock(keyAt(0));
-            }
+            return;
         }
+        ShardSet locked = lockedShards();
+        session.unlock(locked);
+        try {
+            meanwhile.run();
+        } finally {
+            session.lock(locked);
+        }
+    }
+
+    private ShardSet lockedShards() {
+        if (usesOtherKeys()) {
+            return allShards;
+        }
+        namedShards.clear();
+        for (int i = 0; i < keyCount(); i++) {
+            namedShards.add(keyAt(i).shard());
+        }
+        return namedShards;
     }
 
     /**
@@ -299,7 +286,7 @@ public final class Invocation extends CallArguments {
         return spareKey;
     }
 
-    /** The key that {@link #keyInDatabase} bound last. */
+    /** The key that {@link #keyInDatabase} bound last, or that a command names in another database. */
     public Key keyElsewhere() {
         return spareKey;
     }

@@ -25,6 +25,7 @@ import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.admin.TrackingTotals;
 import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.blocking.Pass;
 import io.varve.server.blocking.Waiter;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
@@ -353,6 +354,10 @@ public final class ServerContext implements InfoSource {
     public void disconnect(Client client) {
         clients.remove(client);
         stopWaiting(client, false);
+        Pass pass = client.takePass();
+        if (pass != null) {
+            blockedKeys.leave(pass);
+        }
         client.endTransaction();
         stopTracking(client);
         client.subscriptions().end();

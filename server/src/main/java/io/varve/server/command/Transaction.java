@@ -1,6 +1,7 @@
 package io.varve.server.command;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 
@@ -21,6 +22,8 @@ public final class Transaction {
     static final int HEAP_BYTES = 10 << 10;
     private static final int HEAP_BYTES_OF_COMMAND = 64;
     private static final int HEAP_BYTES_OF_ARGUMENT = 64;
+    /** What it takes to know that a key is not on flash in one more database. */
+    private static final int HEAP_BYTES_OF_KEY_ELSEWHERE = 32;
 
     private static final Set<String> REPEATABLE = Set.of("ping", "echo", "select", "time");
 
@@ -33,7 +36,12 @@ public final class Transaction {
     private long end;
     private long charged;
     private long argumentBytes;
+    /** That the client has selected. */
+    private final int firstDatabase;
+    /** In which what is queued next runs, if each SELECT before it does. */
     private int database;
+    /** Those that commands select. */
+    private final BitSet selected = new BitSet();
     private boolean failed;
     private boolean writes;
     private boolean denyOom;
@@ -54,6 +62,7 @@ public final class Transaction {
         this.batch = batch;
         this.cache = cache;
         this.memory = memory;
+        firstDatabase = database;
         this.database = database;
         charged = HEAP_BYTES;
     }
@@ -158,10 +167,10 @@ public final class Transaction {
         batch.endRequest(false);
         batch.spec(queued, spec);
         preparation.bindKeys(batch, queued, spec, database);
-        if (batch.isRefused(queued)) {
+        if (batch.isRefused(queued) || !takeForKeysElsewhere(queued)) {
             return false;
         }
-        follow(spec, queued);
+        follow(queued);
         neededBytes += needed;
         writes |= spec.isWrite();
         denyOom |= spec.isDenyOom();
@@ -172,6 +181,13 @@ public final class Transaction {
         namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys()
                 || others != null && others.areUsed(new BatchArguments(batch, queued));
         return true;
+    }
+
+    private boolean takeForKeysElsewhere(int command) {
+        long heap = (long) HEAP_BYTES_OF_KEY_ELSEWHERE * batch.keyCount(command) * (databases() - 1);
+        boolean taken = heap == 0 || memory.take(heap);
+        charged += taken ? heap : 0;
+        return taken;
     }
 
     /** What SELECT changes can be taken back. */
@@ -188,13 +204,37 @@ public final class Transaction {
     }
 
     /** The keys of the commands behind a SELECT are in the database that it selects, if it will. */
-    private void follow(CommandSpec spec, int command) {
-        if (spec.name().equals("select") && spec.parent() == null) {
-            int argument = batch.firstArgument(command) + 1;
-            int selected = DatabaseNumber.of(cache.config().databases(), batch.address(argument),
-                    batch.length(argument));
-            database = selected >= 0 ? selected : database;
+    private void follow(int command) {
+        int now = selectedBy(command);
+        if (now >= 0) {
+            database = now;
+            selected.set(now);
         }
+    }
+
+    /** The database that a command selects, if its client may still do that when it runs; -1 if it is to select none. */
+    int selectedBy(int command) {
+        CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(command));
+        if (!spec.name().equals("select") || spec.parent() != null) {
+            return -1;
+        }
+        int argument = batch.firstArgument(command) + 1;
+        return DatabaseNumber.of(cache.config().databases(), batch.address(argument), batch.length(argument));
+    }
+
+    /** Whether a command selects a database. */
+    boolean selects() {
+        return !selected.isEmpty();
+    }
+
+    /** In how many databases its commands may run. */
+    public int databases() {
+        return selected.cardinality() + (selected.get(firstDatabase) ? 0 : 1);
+    }
+
+    /** In which its first command runs. */
+    int firstDatabase() {
+        return firstDatabase;
     }
 
     private boolean copy(long address, int length) {

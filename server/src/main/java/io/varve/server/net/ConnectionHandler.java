@@ -77,6 +77,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private boolean turnScheduled;
     private boolean moreToDecode;
     private boolean closed;
+    /** Counts what came, to see whether anything has. */
+    private int reads;
+    private int readsChecked;
+    private long outgoingChecked;
+    /** When something was last seen to have come or gone, or to have been answered late. */
+    private long movedMillis;
 
     private volatile long incomingBytes;
     private volatile long incomingCapacityBytes;
@@ -192,6 +198,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         Worker mine = java.util.Objects.requireNonNull(worker);
         mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
+        reads++;
         if (parked.isThere() || inTurn) {
             late = append(late, in);
             if (waiting != null && !inTurn) {
@@ -292,6 +299,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             Suspension answered = waiting;
             if (answered != null) {
                 endWaiting();
+                movedMillis = server.ticker().wallMillis();
                 try {
                     mine.dispatcher().answer(answered, me, reply);
                 } finally {
@@ -508,10 +516,21 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         out().check(nowMillis);
         long timeoutMillis = server.config().number("timeout") * 1000;
         boolean mayBeIdle = waiting != null || me.hasMessages();
-        if (timeoutMillis > 0 && !mayBeIdle && nowMillis - me.lastInteractionMillis() > timeoutMillis) {
+        if (!isMoving(nowMillis) && timeoutMillis > 0 && !mayBeIdle
+                && nowMillis - Math.max(movedMillis, me.lastInteractionMillis()) > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
             channel.close();
         }
+    }
+
+    /** Whether anything has come or gone since the last check: a long request, or a long reply, takes its time. */
+    private boolean isMoving(long nowMillis) {
+        long outgoingNow = outgoingBytes();
+        boolean isMoving = reads != readsChecked || outgoingNow != outgoingChecked;
+        readsChecked = reads;
+        outgoingChecked = outgoingNow;
+        movedMillis = isMoving ? nowMillis : movedMillis;
+        return isMoving;
     }
 
     // --- Connection, for any thread

@@ -31,7 +31,7 @@ class BlockedKeysTest {
     @AfterEach
     void nothingIsLeft() {
         assertThat(blocked.keyCount()).isZero();
-        assertThat(blocked.isAnyPromised()).isFalse();
+        assertThat(blocked.isAnyHeldUp()).isFalse();
         arena.close();
     }
 
@@ -67,7 +67,11 @@ class BlockedKeysTest {
     }
 
     private boolean isPromised(String name) {
-        return blocked.isPromised(key(name));
+        return blocked.isHeldUp(key(name));
+    }
+
+    private void behind(String name, Runnable action) {
+        assertThat(blocked.behind(key(name), new Pass(Pass.Kind.CALL), action)).isFalse();
     }
 
     private void takeWoken(String... names) {
@@ -238,16 +242,45 @@ class BlockedKeysTest {
         Waiter a = waits("a", "k");
         Waiter b = waits("b", "k");
         List<String> done = new ArrayList<>();
-        blocked.behind(key("k"), () -> done.add("not promised"));
-        blocked.behindAny(() -> done.add("nothing promised"));
-        assertThat(done).containsExactly("not promised", "nothing promised");
+        behind("k", () -> done.add("not promised"));
+        assertThat(done).containsExactly("not promised");
         changes("k");
-        blocked.behind(key("k"), () -> done.add("one"));
-        blocked.behindAny(() -> done.add("two"));
+        behind("k", () -> done.add("one"));
+        Pass looks = new Pass(Pass.Kind.LOOK);
+        assertThat(blocked.admits(looks, () -> done.add("two"))).isFalse();
         blocked.leave(a, false);
-        assertThat(done).hasSize(2);
+        assertThat(done).hasSize(1);
         blocked.leave(b, true);
         assertThat(done).endsWith("one", "two");
+        assertThat(blocked.admits(looks, () -> done.add("admitted"))).isTrue();
+        assertThat(done).hasSize(3);
+    }
+
+    @Test
+    void whileACommandWaitsForAllPromisesNothingMoreIsPromised() {
+        Waiter a = waits("a", "k");
+        Waiter b = waits("b", "l");
+        List<String> done = new ArrayList<>();
+        Pass all = new Pass(Pass.Kind.CHANGE);
+        Pass push = new Pass(Pass.Kind.CALL);
+        changes("k");
+        assertThat(blocked.admits(all, () -> done.add("all"))).isFalse();
+        assertThat(isPromised("l")).isTrue();
+        assertThat(isPromised("nobody waits")).isFalse();
+        assertThat(blocked.behind(key("l"), push, () -> done.add("push"))).isTrue();
+        blocked.leave(a, true);
+        assertThat(done).containsExactly("all");
+        assertThat(blocked.admits(all, () -> done.add("once more"))).isTrue();
+        // It changes what it changes.
+        assertThat(isPromised("l")).isTrue();
+        blocked.leave(all);
+        assertThat(done).containsExactly("all", "push");
+        assertThat(isPromised("l")).isFalse();
+        changes("l");
+        blocked.leave(push);
+        assertThat(isPromised("l")).isTrue();
+        blocked.leave(b, true);
+        takeWoken("a", "b");
     }
 
     @Test
@@ -262,7 +295,7 @@ class BlockedKeysTest {
         changes("s");
         changes("l");
         takeWoken("a", "simple");
-        blocked.behind(key("l"), () -> done.add("behind l"));
+        behind("l", () -> done.add("behind l"));
         blocked.leave(simple, true);
         assertThat(isPromised("s")).isFalse();
         blocked.leave(a, false);
@@ -285,7 +318,7 @@ class BlockedKeysTest {
         changes("k");
         changes("l");
         takeWoken("a");
-        blocked.behind(key("l"), () -> done.add("behind l"));
+        behind("l", () -> done.add("behind l"));
         blocked.leave(b, false);
         assertThat(isPromised("l")).isTrue();
         blocked.leave(a, true);
@@ -382,7 +415,7 @@ class BlockedKeysTest {
         takeWoken("a");
         blocked.leave(a, true);
         assertThat(blocked.keyCount()).isZero();
-        assertThat(blocked.isAnyPromised()).isFalse();
+        assertThat(blocked.isAnyHeldUp()).isFalse();
         Waiter b = waits("b", names[7]);
         changes(names[7]);
         takeWoken("b");
@@ -427,7 +460,7 @@ class BlockedKeysTest {
         assertThat(isPromised("x")).isFalse();
         assertThat(isPromised("y")).isFalse();
         List<String> done = new ArrayList<>();
-        blocked.behind(key("m"), () -> done.add("behind"));
+        behind("m", () -> done.add("behind"));
         blocked.leave(a, false);
         takeWoken("b");
         blocked.leave(c, false);

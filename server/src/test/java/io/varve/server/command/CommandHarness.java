@@ -11,6 +11,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.registry.Families;
 import io.varve.server.config.ServerConfig;
@@ -22,12 +23,13 @@ import io.varve.server.resp.ReplyWriter;
  * Confined to the test's thread.
  */
 public final class CommandHarness implements AutoCloseable {
-    private static final int NATIVE_BYTES = 1 << 20;
+    private static final int NATIVE_BYTES = 4 << 20;
 
     private final Arena arena = Arena.ofConfined();
     private final long memory = arena.allocate(NATIVE_BYTES).address();
     private final ClockAtHand clock = new ClockAtHand();
     private final Cache cache;
+    private final ServerContext server;
     private final CommandTable table;
     private final Dispatcher dispatcher;
     private final Client client;
@@ -46,7 +48,7 @@ public final class CommandHarness implements AutoCloseable {
     /** @param commands makes the table of commands */
     CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands) {
         cache = Cache.open(config.cacheConfig().withTicker(clock));
-        ServerContext server = new ServerContext(cache, config, clock, _ -> {});
+        server = new ServerContext(cache, config, clock, _ -> {});
         table = commands.apply(server);
         dispatcher = new Dispatcher(server, table);
         client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
@@ -58,6 +60,10 @@ public final class CommandHarness implements AutoCloseable {
 
     public Cache cache() {
         return cache;
+    }
+
+    public BlockedKeys blockedKeys() {
+        return server.blockedKeys();
     }
 
     public CommandTable table() {
@@ -121,6 +127,15 @@ public final class CommandHarness implements AutoCloseable {
         while (next < batch.commandCount()) {
             next = dispatcher.run(batch, next, client, reply);
         }
+    }
+
+    /** Runs a command once, which may have to wait; whether it does. */
+    public boolean isHeldUp(String... arguments) {
+        begin();
+        add(arguments);
+        dispatcher.prepare(batch, client);
+        dispatcher.run(batch, 0, client, reply);
+        return dispatcher.takeSuspension() != null;
     }
 
     /** Takes back all that was replied; the buffer stays. */

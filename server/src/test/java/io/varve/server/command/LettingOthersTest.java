@@ -27,7 +27,7 @@ class LettingOthersTest {
     private final CommandHarness server = new CommandHarness(
             ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "1"), "127.0.0.1:1", this::commands);
 
-    /** With one that lets others, and one that does and looks at keys which it does not name. */
+    /** With some that let others: of one key, of two, and one that looks at keys which it does not name. */
     private CommandTable commands(ServerContext context) {
         CommandTable.Builder table = CommandTable.builder();
         TransactionCommands.addTo(table);
@@ -35,6 +35,7 @@ class LettingOthersTest {
         new ClientCommands(context).register(table);
         table.add(letting("lets"));
         table.add(letting("letsall").usesOtherKeys(_ -> true));
+        table.add(letting("letstwo").arity(3).keys(1, 2, 1));
         CommandTable complete = table.build(context.config().renames());
         context.commands(complete);
         return complete;
@@ -78,8 +79,10 @@ class LettingOthersTest {
 
     @Test
     void othersGetToTheShardsOfOneWhoOnlyReads() {
-        assertThat(server.run("LETS k") + server.run("LETSALL k")).isEqualTo("+OK\r\n+OK\r\n");
-        assertThat(got).containsExactly(true, true);
+        assertThat(server.run("LETS k") + server.run("LETSALL k") + server.run("LETSTWO other k"))
+                .isEqualTo("+OK\r\n+OK\r\n+OK\r\n");
+        assertThat(got).containsExactly(true, true, true);
+        assertThat(getsLock()).as("it has let go of its locks").isTrue();
     }
 
     /** It would not be told of what changes meanwhile, before its keys are remembered. */
@@ -89,9 +92,10 @@ class LettingOthersTest {
         server.run("CLIENT TRACKING ON");
         server.run("LETS k");
         server.run("LETSALL k");
+        server.run("LETSTWO other k");
         server.run("CLIENT TRACKING OFF");
         server.run("LETS k");
-        assertThat(got).containsExactly(false, false, true);
+        assertThat(got).containsExactly(false, false, false, true);
     }
 
     @Test
@@ -99,7 +103,8 @@ class LettingOthersTest {
         server.run("MULTI");
         server.run("LETS k");
         server.run("LETSALL k");
-        assertThat(server.run("EXEC")).startsWith("*2");
-        assertThat(got).containsExactly(false, false);
+        server.run("LETSTWO other k");
+        assertThat(server.run("EXEC")).startsWith("*3");
+        assertThat(got).containsExactly(false, false, false);
     }
 }

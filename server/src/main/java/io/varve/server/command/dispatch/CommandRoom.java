@@ -2,6 +2,7 @@ package io.varve.server.command.dispatch;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.CacheFullException;
 import io.varve.server.command.Batch;
 import io.varve.server.command.Client;
 import io.varve.server.command.CommandSpec;
@@ -17,10 +18,13 @@ final class CommandRoom {
     private static final int ITEM_OVERHEAD_BYTES = 128;
     /** There is room for a reply of this size before a command runs: those of most commands that change something. */
     private static final int LEAST_REPLY_BYTES = 512;
+    /** What a command was refused may be this part of all that it needs, or that may be so much. */
+    private static final int MOST_TIMES = 4;
+    private static final long MOST_ROOM_BYTES = 64 << 20;
     /** For a longer reply that finds no room so much is made at least, and twice what was written of it. */
     private static final long LEAST_ROOM_BYTES = 1 << 20;
-    /** The part of maxmemory that one reply may have others evicted for, in quarters. */
-    private static final int MOST_QUARTERS_FOR_REPLY = 3;
+    /** The part of maxmemory that one command, or one reply, may have others evicted for, in quarters. */
+    private static final int MOST_QUARTERS = 3;
 
     private final Cache cache;
     private final CacheSession session;
@@ -54,9 +58,25 @@ final class CommandRoom {
      * a long one is written a few times at most.
      */
     boolean makeForReply(NoBufferException none, long needed) {
-        long most = cache.config().maxMemoryBytes() / 4 * MOST_QUARTERS_FOR_REPLY;
+        long most = mostBytes();
         return none.roomHelps() && needed <= most
                 && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
+    }
+
+    private long mostBytes() {
+        return cache.config().maxMemoryBytes() / 4 * MOST_QUARTERS;
+    }
+
+    /**
+     * How much room is to be made for a command that was refused memory and runs again. What it was refused may be a part of what it
+     * needs: what it held by then, it has given back, and will take again. So each time it is twice as much, within bounds: it may be refused
+     * for another reason.
+     *
+     * @param asked what was made for it before, bytes
+     */
+    long toAskFor(long asked, CacheFullException full) {
+        long most = Math.min(mostBytes(), Math.max(MOST_ROOM_BYTES, MOST_TIMES * full.bytes()));
+        return Math.max(full.bytes(), Math.min(most, 2 * asked));
     }
 
     /**
@@ -96,11 +116,11 @@ final class CommandRoom {
 
     /**
      * Whether a command that found no room may be run once more after room was made: a growing value needs more than its
-     * arguments say, and what is copied is not among them. It has changed nothing if it has one key or says so, and if it took
-     * no run over.
+     * arguments say, and what is copied is not among them. It has changed nothing if it only reads, has one key or says so, and if it
+     * took no run over.
      */
     boolean mayRunAgain(Batch batch, int command, CommandSpec spec) {
-        if (batch.keyCount(command) != 1 && !spec.isAllOrNothing()) {
+        if (spec.isWrite() && batch.keyCount(command) != 1 && !spec.isAllOrNothing()) {
             return false;
         }
         int first = batch.firstArgument(command);

@@ -21,6 +21,7 @@ import io.varve.server.command.Errors;
 import io.varve.server.command.Handler;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.KeyBelowException;
+import io.varve.server.command.Promises;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.Suspension;
 import io.varve.server.command.Transaction;
@@ -40,7 +41,9 @@ public final class Dispatcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     /** How often a command is run that found no room, counting the first time. */
-    static final int MAX_ATTEMPTS = 3;
+    static final int MAX_ATTEMPTS = 12;
+    /** Where it is not said how much it needs, or no room would help. */
+    private static final int MAX_ATTEMPTS_IN_VAIN = 3;
     /** Replies are written out before they hold more than this. */
     private static final long MAX_PENDING_BYTES = 256 << 10;
     /** As often as doubling takes to the largest reply, and a few times because others were faster. */
@@ -226,7 +229,8 @@ public final class Dispatcher implements AutoCloseable {
      */
     private boolean isOrdinary(Client client) {
         return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
-                && client.waiter() == null && !client.subscriptions().expectsMail() && !monitors.isAny()
+                && client.waiter() == null && client.pass() == null && !client.subscriptions().expectsMail()
+                && !monitors.isAny()
                 && !tellsEvents;
     }
 
@@ -252,7 +256,13 @@ public final class Dispatcher implements AutoCloseable {
             client.abort();
             return;
         } else {
-            executeIfAllowed(batch, command, spec, client, reply, mark);
+            // It may have waited at the barrier, and will not any more, whatever comes of it.
+            call.pass(client.takePass());
+            try {
+                executeIfAllowed(batch, command, spec, client, reply, mark);
+            } finally {
+                Promises.end(call);
+            }
         }
         if (suspension != null) {
             return;
@@ -329,15 +339,21 @@ public final class Dispatcher implements AutoCloseable {
     private void runNow(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
         ran = true;
         long errors = reply.errors();
+        long written = reply.pendingBytes();
         if (below == null) {
             runLocked(batch, command, spec, client, reply, mark);
         } else if (!runWithBelow(below, batch, command, spec, client, reply, mark)) {
             return;
         }
         Suspension asked = call.takeSuspension();
-        if (asked != null && reply.errors() == errors) {
+        // What is to run again has written nothing: errors of an attempt before do not count, they were taken back.
+        if (asked != null && (asked.replies() ? reply.errors() == errors : reply.pendingBytes() == written)) {
             suspension = asked;
             again = !asked.replies();
+            if (client.waiter() != null) {
+                // It has looked: what it is called for next is fetched as often as any command's keys.
+                batch.endFetches();
+            }
         }
     }
 
@@ -371,23 +387,36 @@ public final class Dispatcher implements AutoCloseable {
         int first = executed == null ? batch.firstKey(command) : 0;
         int count = executed == null ? batch.keyCount(command) : named.keyTotal();
         if (!tier.settle(named, first, count)) {
-            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
-        } else {
-            try {
-                runLocked(batch, command, spec, client, reply, mark);
-            } catch (KeyBelowException missing) {
-                reply.rollback(mark);
-                if (Below.mayFetch(named, first, count)) {
-                    suspension = tier.hasOthers()
-                            ? tier.fetchOthers(named)
-                            : tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
-                    again = true;
-                    return false;
-                }
-                // They fall as fast as they come: memory has no room for all of them at a time.
-                Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
-            }
+            return !waitsForRoom(batch, spec, client, reply);
         }
+        try {
+            runLocked(batch, command, spec, client, reply, mark);
+        } catch (KeyBelowException missing) {
+            reply.rollback(mark);
+            if (!Below.mayFetch(named, first, count, executed == null ? 1 : executed.databases())) {
+                // They fall as fast as they come: memory has no room for all of them at a time.
+                call.dropOtherKeys();
+                return !waitsForRoom(batch, spec, client, reply);
+            }
+            suspension = tier.hasOthers()
+                    ? tier.fetchOthers(named)
+                    : tier.fetch(named, first, missingElsewhere ? call.keyElsewhere() : null);
+            again = true;
+            return false;
+        }
+        return true;
+    }
+
+    /** Memory has no room for a command's keys: it is refused, but for one that waits for them anyway. @return whether that waits on */
+    private boolean waitsForRoom(Batch batch, CommandSpec spec, Client client, ReplyWriter reply) {
+        Waiter waiter = client.waiter();
+        if (waiter == null) {
+            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+            return false;
+        }
+        batch.endFetches();
+        suspension = Blocking.putOff(server, waiter);
+        again = true;
         return true;
     }
 
@@ -395,6 +424,7 @@ public final class Dispatcher implements AutoCloseable {
         BatchPreparation.rebind(session, batch, command, client.database());
         int attempt = 1;
         int tries = 1;
+        long asked = 0;
         while (true) {
             call.begin(client, reply, spec, batch, command);
             try {
@@ -402,8 +432,10 @@ public final class Dispatcher implements AutoCloseable {
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                if (attempt++ == MAX_ATTEMPTS || !room.mayRunAgain(batch, command, spec)
-                        || !room.admit(batch, command, client, full.bytes())) {
+                asked = room.toAskFor(asked, full);
+                if (attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
+                        || !room.mayRunAgain(batch, command, spec)
+                        || !room.admit(batch, command, client, asked)) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;
                 }
@@ -439,11 +471,9 @@ public final class Dispatcher implements AutoCloseable {
         int first = batch.firstKey(command);
         missingElsewhere = false;
         if (keys == 0) {
-            if (!changesUnnamedKeys(call.spec()) || !call.runsBehindAllWaiters()) {
-                handler.run(call);
-            }
+            runWithoutKeys(handler);
         } else if (call.usesOtherKeys()) {
-            runLocking(call.allShards(), batch, first, keys, handler);
+            runLocking(call.allShards(), batch, command, handler);
         } else if (keys == 1) {
             Key key = batch.key(first);
             if (!session.tryLock(key)) {
@@ -451,24 +481,32 @@ public final class Dispatcher implements AutoCloseable {
                 session.lock(key);
             }
             try {
-                runInMemory(batch, first, keys, handler);
+                runInMemory(batch, command, handler);
             } finally {
                 session.unlock(key);
             }
         } else {
-            runLockingMany(batch, first, keys, handler);
+            runLockingMany(batch, command, handler);
         }
     }
 
-    private static boolean changesUnnamedKeys(CommandSpec spec) {
-        return spec.isWrite();
+    private void runWithoutKeys(Handler handler) {
+        if (!Promises.holdUp(call)) {
+            try {
+                handler.run(call);
+            } finally {
+                Promises.end(call);
+            }
+        }
     }
 
-    private void runInMemory(Batch batch, int first, int keys, Handler handler) {
+    private void runInMemory(Batch batch, int command, Handler handler) {
         // A waiter looks whatever is promised to others: it takes nothing but what it was called for.
-        if (call.client().waiter() == null && call.runsBehindWaiters(batch, first, keys)) {
+        if (call.client().waiter() == null && Promises.holdUp(call, batch, command, command + 1)) {
             return;
         }
+        int first = batch.firstKey(command);
+        int keys = batch.keyCount(command);
         if (below != null) {
             if (below.isAnyMissing(batch, first, keys)) {
                 throw new KeyBelowException();
@@ -482,18 +520,20 @@ public final class Dispatcher implements AutoCloseable {
         }
     }
 
-    private void runLockingMany(Batch batch, int first, int keys, Handler handler) {
+    private void runLockingMany(Batch batch, int command, Handler handler) {
+        int first = batch.firstKey(command);
+        int keys = batch.keyCount(command);
         shards.clear();
         for (int i = first; i < first + keys; i++) {
             shards.add(batch.key(i).shard());
         }
-        runLocking(shards, batch, first, keys, handler);
+        runLocking(shards, batch, command, handler);
     }
 
-    private void runLocking(ShardSet locked, Batch batch, int first, int keys, Handler handler) {
+    private void runLocking(ShardSet locked, Batch batch, int command, Handler handler) {
         session.lock(locked);
         try {
-            runInMemory(batch, first, keys, handler);
+            runInMemory(batch, command, handler);
         } finally {
             session.unlock(locked);
         }

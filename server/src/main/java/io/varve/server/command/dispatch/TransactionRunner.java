@@ -15,6 +15,7 @@ import io.varve.server.command.CommandSpec;
 import io.varve.server.command.Errors;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.KeyBelowException;
+import io.varve.server.command.Promises;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.Transaction;
 import io.varve.server.command.TransactionMemory;
@@ -115,7 +116,7 @@ final class TransactionRunner implements Transactions {
             } catch (CacheFullException full) {
                 // Nothing has been changed, and without the locks more room can be made.
                 reply.rollback(mark);
-                refused = full.bytes();
+                refused = room.toAskFor(refused, full);
             }
         }
     }
@@ -134,8 +135,8 @@ final class TransactionRunner implements Transactions {
         session.lock(shards);
         try {
             if (queued.namesNoKey()
-                    ? exec.runsBehindAllWaiters()
-                    : exec.runsBehindWaiters(batch, 0, batch.keyTotal())) {
+                    ? Promises.holdUpTransaction(exec)
+                    : Promises.holdUp(exec, batch, 0, batch.commandCount())) {
                 return false;
             }
             if (client.watch().isBroken(session.now())) {
@@ -179,7 +180,7 @@ final class TransactionRunner implements Transactions {
 
     private void runCommands(Invocation exec, Transaction queued, boolean isLast) {
         Batch batch = queued.batch();
-        if (below != null && below.isAnyMissing(batch, 0, batch.keyTotal())) {
+        if (below != null && (below.isAnyMissing(batch, 0, batch.keyTotal()) || below.noteIfAnyMissing(queued))) {
             throw new KeyBelowException();
         }
         Client client = exec.client();
@@ -222,7 +223,7 @@ final class TransactionRunner implements Transactions {
         Batch batch = queued.batch();
         ReplyWriter reply = exec.reply();
         long errors = reply.errors();
-        // A SELECT that failed left the commands behind it in another database than was thought when they were queued.
+        // A SELECT that was refused left the commands behind it in another database than was thought when they were queued.
         BatchPreparation.rebind(session, batch, command, exec.client().database());
         String refusal = exec.client().user().isUnrestricted()
                 ? null

@@ -109,10 +109,13 @@ final class HashTimes {
         }
         if (hash.isTree()) {
             requireValue(longestValue);
-            if (time != Item.NEVER) {
+            if (time == Item.NEVER) {
+                // What gets shorter is refused no memory, so nothing has to be kept to undo it.
+                changeInTree.run();
+            } else {
                 hash.keepTimes(time);
+                hash.tree().together(chosen, longest, changeInTree);
             }
-            hash.tree().together(chosen, longest, changeInTree);
         } else {
             int word = hash.keepsTimes() ? 0 : TimedHashLayout.WORD_BYTES;
             if (time == Item.NEVER || hash.staysPacked(0, more + word)) {

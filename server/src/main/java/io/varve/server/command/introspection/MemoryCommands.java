@@ -35,7 +35,8 @@ public final class MemoryCommands {
                         .access("RO")
                         .complexity("O(N) where N is the number of samples.").summary("Bytes that a key takes.")
                         .handler(MemoryCommands::usage))
-                .subcommand(report("stats", "Figures about memory.").tips(OF_EACH_SHARD).handler(this::stats))
+                .subcommand(report("stats", "Figures about memory.").looksAtAllKeys().tips(OF_EACH_SHARD)
+                        .handler(this::stats))
                 .subcommand(report("doctor", "Says in words what is wrong with memory.").tips(OF_EACH_SHARD)
                         .handler(call -> call.reply().verbatim("txt",
                                 MemoryReport.diagnosis(server.report().memory(), server.connectedClients()))))

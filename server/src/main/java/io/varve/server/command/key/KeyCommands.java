@@ -6,6 +6,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.Arguments;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
@@ -50,9 +51,11 @@ public final class KeyCommands {
                         .handler(KeyCommands::type));
         table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
                 .access("RO access", "OW update").flags(WRITE, DENYOOM).complexity("O(N) in the value")
-                .allOrNothing().handler(KeyCommands::copy));
+                .allOrNothing().targetDatabase(KeyCommands::databaseOfCopy).handler(KeyCommands::copy));
         table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).access("RW access update")
                 .flags(WRITE, FAST)
+                .targetDatabase((words, count) -> DatabaseNumber.of(count, words.argumentAddress(2),
+                        words.argumentLength(2)))
                 .handler(KeyCommands::move));
         table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1)
                 .access("RW access delete", "OW update").flags(WRITE).allOrNothing()
@@ -146,6 +149,18 @@ public final class KeyCommands {
         tellIfReplaced(call, present, target);
         call.events().tell(KeyEvent.COPY_TO, target);
         call.reply().integer(1);
+    }
+
+    /** As {@link #copy} reads it; what is refused there does not matter. */
+    private static int databaseOfCopy(Arguments words, int count) {
+        int database = -1;
+        for (int i = 3; i + 1 < words.argumentCount(); i++) {
+            if (words.argumentIs(i, "DB")) {
+                i++;
+                database = DatabaseNumber.of(count, words.argumentAddress(i), words.argumentLength(i));
+            }
+        }
+        return database;
     }
 
     private static void move(Invocation call) {

@@ -44,13 +44,16 @@ public final class ScanCommands {
 
     /** Adds the family. */
     public void register(CommandTable.Builder table) {
-        table.add(keys("scan", -2, "2.8.0", "Walks over the keys, some at a time").waitsForFlash().flags(READONLY)
+        table.add(keys("scan", -2, "2.8.0", "Walks over the keys, some at a time").looksAtAllKeys().waitsForFlash()
+                .flags(READONLY)
                 .tips("nondeterministic_output", "request_policy:special").complexity("O(1) a call")
                 .handler(this::scan));
-        table.add(keys("keys", 2, "1.0.0", "Answers all keys that match a pattern").waitsForFlash().flags(READONLY)
+        table.add(keys("keys", 2, "1.0.0", "Answers all keys that match a pattern").looksAtAllKeys().waitsForFlash()
+                .flags(READONLY)
                 .categories("@dangerous").tips("request_policy:all_shards", "nondeterministic_output_order")
                 .complexity("O(N) in the keys").handler(this::keysCommand));
-        table.add(keys("randomkey", 1, "1.0.0", "Answers a key picked at random").waitsForFlash().flags(READONLY)
+        table.add(keys("randomkey", 1, "1.0.0", "Answers a key picked at random").looksAtAllKeys().waitsForFlash()
+                .flags(READONLY)
                 .tips("request_policy:all_shards", "nondeterministic_output").handler(this::randomkey));
     }
 

@@ -79,15 +79,20 @@ public final class ConfigCommands {
         }
         call.reply().map(found.size());
         found.forEach((name, value) -> {
-            call.reply().bulkAscii(name);
+            call.reply().bulkText(name);
             call.reply().bulkText(value);
         });
     }
 
     private static void addIfMatching(Invocation call, int argument, String exact, String name, Setting setting,
             ServerConfig config, Map<String, String> found) {
-        boolean matches = name.equalsIgnoreCase(exact);
-        if (!matches && isPattern(exact)) {
+        if (name.equalsIgnoreCase(exact)) {
+            // As it was asked for, as in Redis; what a pattern finds as it is called.
+            found.put(exact, config.text(setting.name()));
+            return;
+        }
+        boolean matches = false;
+        if (isPattern(exact)) {
             byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
             long address = call.scratch(bytes.length);
             Memory.copy(bytes, 0, address, bytes.length);

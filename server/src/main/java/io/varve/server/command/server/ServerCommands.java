@@ -47,22 +47,26 @@ public final class ServerCommands {
 
     /** Adds the family. */
     public void register(CommandTable.Builder table) {
-        table.add(describe("info").arity(-1).flags(LOADING, STALE).categories("@dangerous")
+        table.add(describe("info").arity(-1).looksAtAllKeys().flags(LOADING, STALE).categories("@dangerous")
                 .tips("nondeterministic_output", "request_policy:all_shards", "response_policy:special")
                 .summary("Tells of the server, section by section.").handler(this::info));
-        table.add(describe("dbsize").arity(1).waitsForFlash().flags(READONLY, FAST).categories("@keyspace")
+        table.add(describe("dbsize").arity(1).looksAtAllKeys().waitsForFlash().flags(READONLY, FAST)
+                .categories("@keyspace")
                 .tips("request_policy:all_shards", "response_policy:agg_sum")
                 .summary("How many keys the selected database has.")
                 .handler(this::dbSize));
-        table.add(describe("flushall").arity(-1).waitsForFlash().flags(WRITE).categories("@keyspace", "@dangerous")
+        table.add(describe("flushall").arity(-1).changesAllKeys().waitsForFlash().flags(WRITE)
+                .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the total number of keys in all databases")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded").summary("Empties all databases.")
                 .handler(call -> flush(call, true)));
-        table.add(describe("flushdb").arity(-1).waitsForFlash().flags(WRITE).categories("@keyspace", "@dangerous")
+        table.add(describe("flushdb").arity(-1).changesAllKeys().waitsForFlash().flags(WRITE)
+                .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the number of keys in the selected database")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded")
                 .summary("Empties the selected database.").handler(call -> flush(call, false)));
-        table.add(describe("swapdb").arity(3).waitsForFlash().flags(WRITE, FAST).categories("@keyspace", "@dangerous")
+        table.add(describe("swapdb").arity(3).changesAllKeys().waitsForFlash().flags(WRITE, FAST)
+                .categories("@keyspace", "@dangerous")
                 .since("4.0.0")
                 .complexity("O(N) where N is the count of clients watching or blocking on keys from both databases.")
                 .summary("Exchanges two databases.").handler(this::swapDb));
@@ -273,6 +277,11 @@ public final class ServerCommands {
     }
 
     private static void functionFlush(Invocation call) {
+        if (call.argumentCount() > 3) {
+            call.reply().error("ERR unknown subcommand or wrong number of arguments for '" + call.argumentString(1)
+                    + "'. Try FUNCTION HELP.");
+            return;
+        }
         boolean known = call.argumentCount() == 2
                 || call.argumentCount() == 3 && (call.argumentIs(2, "ASYNC") || call.argumentIs(2, "SYNC"));
         if (known) {

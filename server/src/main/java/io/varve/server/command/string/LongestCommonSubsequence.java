@@ -2,10 +2,10 @@ package io.varve.server.command.string;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
-import io.varve.memory.offheap.Memory;
 import io.varve.server.command.Invocation;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * LCS: the longest common subsequence of two strings, by dynamic programming. Confined to one command.
@@ -13,50 +13,55 @@ import io.varve.server.resp.ReplyWriter;
  * <p>Two rows of lengths are kept, and one bit a cell that says which way a longest subsequence comes from: an eighth of
  * a byte a cell instead of four. Where both ways are equally long it goes back in the second string, as Redis does, so
  * that the same one of several subsequences is found.
+ *
+ * <p>It takes time with the product of the lengths, so it works on what it has taken of the strings ({@link HeldString}), without the
+ * locks of their shards.
  */
 final class LongestCommonSubsequence {
-    private final long a;
-    private final int aLength;
-    private final long b;
-    private final int bLength;
-    /** Bit {@code (i - 1) * bLength + j - 1}: of a[0..i) and b[0..j), the way leads to a[0..i-1). */
+    private final HeldString a;
+    private final byte[] b;
+    /** Bit {@code (i - 1) * b.length + j - 1}: of a[0..i) and b[0..j), the way leads to a[0..i-1). */
     private final long[] towardsShorterA;
     private final int length;
 
-    private LongestCommonSubsequence(long a, int aLength, long b, int bLength) {
+    private LongestCommonSubsequence(HeldString a, byte[] b) {
         this.a = a;
-        this.aLength = aLength;
         this.b = b;
-        this.bLength = bLength;
-        towardsShorterA = new long[(int) (((long) aLength * bLength + 63) >>> 6)];
-        length = fill();
+        towardsShorterA = new long[(int) (((long) a.length() * b.length + 63) >>> 6)];
+        length = fill(a, b, towardsShorterA);
     }
 
-    private int fill() {
-        int[] previous = new int[bLength + 1];
-        int[] row = new int[bLength + 1];
-        for (int i = 1; i <= aLength; i++) {
-            byte c = Memory.getByte(a + i - 1);
-            long bit = (long) (i - 1) * bLength;
-            for (int j = 1; j <= bLength; j++, bit++) {
-                if (c == Memory.getByte(b + j - 1)) {
-                    row[j] = previous[j - 1] + 1;
-                } else if (previous[j] > row[j - 1]) {
-                    row[j] = previous[j];
-                    towardsShorterA[(int) (bit >>> 6)] |= 1L << bit;
-                } else {
-                    row[j] = row[j - 1];
-                }
-            }
+    private static int fill(HeldString a, byte[] b, long[] towardsShorterA) {
+        int[] previous = new int[b.length + 1];
+        int[] row = new int[b.length + 1];
+        long bit = 0;
+        for (int i = 0; i < a.length(); i++) {
+            bit = fillRow(a.at(i), b, previous, row, towardsShorterA, bit);
             int[] full = row;
             row = previous;
             previous = full;
         }
-        return previous[bLength];
+        return previous[b.length];
+    }
+
+    /** @return the first bit of the next row */
+    private static long fillRow(byte c, byte[] b, int[] previous, int[] row, long[] towardsShorterA, long firstBit) {
+        long bit = firstBit;
+        for (int j = 1; j <= b.length; j++, bit++) {
+            if (c == b[j - 1]) {
+                row[j] = previous[j - 1] + 1;
+            } else if (previous[j] > row[j - 1]) {
+                row[j] = previous[j];
+                towardsShorterA[(int) (bit >>> 6)] |= 1L << bit;
+            } else {
+                row[j] = row[j - 1];
+            }
+        }
+        return bit;
     }
 
     private boolean isTowardsShorterA(int i, int j) {
-        long bit = (long) (i - 1) * bLength + j - 1;
+        long bit = (long) (i - 1) * b.length + j - 1;
         return (towardsShorterA[(int) (bit >>> 6)] & 1L << bit) != 0;
     }
 
@@ -71,29 +76,8 @@ final class LongestCommonSubsequence {
             call.reply().error("ERR The specified keys must contain string values");
             return;
         }
-        boolean indexes = false;
-        boolean lengthOnly = false;
-        boolean matchLengths = false;
-        long minMatchLength = 0;
-        for (int i = 3; i < call.argumentCount(); i++) {
-            if (call.argumentIs(i, "IDX")) {
-                indexes = true;
-            } else if (call.argumentIs(i, "LEN")) {
-                lengthOnly = true;
-            } else if (call.argumentIs(i, "WITHMATCHLEN")) {
-                matchLengths = true;
-            } else if (call.argumentIs(i, "MINMATCHLEN") && i + 1 < call.argumentCount()) {
-                if (!call.requireLong(++i)) {
-                    return;
-                }
-                minMatchLength = Math.max(0, call.longValue());
-            } else {
-                call.syntaxError();
-                return;
-            }
-        }
-        if (indexes && lengthOnly) {
-            call.reply().error("ERR If you want both the length and indexes, please just use IDX.");
+        Wanted wanted = Wanted.read(call);
+        if (wanted == null) {
             return;
         }
         int firstLength = hasFirst ? first.valueLength() : 0;
@@ -104,36 +88,40 @@ final class LongestCommonSubsequence {
             return;
         }
         ArgumentMemory heap = call.server().argumentMemory();
-        // Two rows, a bit for each cell, and the text.
+        // Two rows, a bit for each cell, the text, and copies of the strings.
         long bytes = 2L * Integer.BYTES * secondLength + (long) firstLength * secondLength / Byte.SIZE
-                + Math.min(firstLength, secondLength);
+                + Math.min(firstLength, secondLength) + secondLength
+                + HeldString.heapBytes(call.session(), first, firstLength);
         if (!heap.take(bytes)) {
             call.reply().error("ERR Insufficient memory, failed allocating transient memory for LCS");
             return;
         }
-        try {
-            LongestCommonSubsequence found = new LongestCommonSubsequence(first.valueAddress(), firstLength,
-                    second.valueAddress(), secondLength);
-            if (indexes) {
-                found.replyRanges(call.reply(), minMatchLength, matchLengths);
-            } else if (lengthOnly) {
-                call.reply().integer(found.length);
-            } else {
-                found.replyString(call.reply());
-            }
+        try (HeldString a = HeldString.of(call.session(), first, firstLength);
+                HeldString b = HeldString.of(call.session(), second, secondLength)) {
+            call.letOthers(() -> new LongestCommonSubsequence(a, b.toArray()).reply(call.reply(), wanted));
         } finally {
             heap.give(bytes);
+        }
+    }
+
+    private void reply(ReplyWriter reply, Wanted wanted) {
+        if (wanted.indexes) {
+            replyRanges(reply, wanted.minMatchLength, wanted.matchLengths);
+        } else if (wanted.lengthOnly) {
+            reply.integer(length);
+        } else {
+            replyString(reply);
         }
     }
 
     private void replyString(ReplyWriter reply) {
         byte[] text = new byte[length];
         int left = length;
-        int i = aLength;
-        int j = bLength;
+        int i = a.length();
+        int j = b.length;
         while (i > 0 && j > 0) {
-            byte c = Memory.getByte(a + i - 1);
-            if (c == Memory.getByte(b + j - 1)) {
+            byte c = a.at(i - 1);
+            if (c == b[j - 1]) {
                 text[--left] = c;
                 i--;
                 j--;
@@ -152,11 +140,11 @@ final class LongestCommonSubsequence {
         reply.bulkAscii("matches");
         long mark = reply.beginDeferred();
         int ranges = 0;
-        int i = aLength;
-        int j = bLength;
+        int i = a.length();
+        int j = b.length;
         while (i > 0 && j > 0) {
             int matched = 0;
-            while (i > 0 && j > 0 && Memory.getByte(a + i - 1) == Memory.getByte(b + j - 1)) {
+            while (i > 0 && j > 0 && a.at(i - 1) == b[j - 1]) {
                 matched++;
                 i--;
                 j--;
@@ -187,5 +175,38 @@ final class LongestCommonSubsequence {
         reply.array(2);
         reply.integer(start);
         reply.integer(start + matched - 1L);
+    }
+
+    /** The command's options. */
+    private record Wanted(boolean indexes, boolean lengthOnly, boolean matchLengths, long minMatchLength) {
+        /** @return null after an error was replied */
+        static @Nullable Wanted read(Invocation call) {
+            boolean indexes = false;
+            boolean lengthOnly = false;
+            boolean matchLengths = false;
+            long minMatchLength = 0;
+            for (int i = 3; i < call.argumentCount(); i++) {
+                if (call.argumentIs(i, "IDX")) {
+                    indexes = true;
+                } else if (call.argumentIs(i, "LEN")) {
+                    lengthOnly = true;
+                } else if (call.argumentIs(i, "WITHMATCHLEN")) {
+                    matchLengths = true;
+                } else if (call.argumentIs(i, "MINMATCHLEN") && i + 1 < call.argumentCount()) {
+                    if (!call.requireLong(++i)) {
+                        return null;
+                    }
+                    minMatchLength = Math.max(0, call.longValue());
+                } else {
+                    call.syntaxError();
+                    return null;
+                }
+            }
+            if (indexes && lengthOnly) {
+                call.reply().error("ERR If you want both the length and indexes, please just use IDX.");
+                return null;
+            }
+            return new Wanted(indexes, lengthOnly, matchLengths, minMatchLength);
+        }
     }
 }

@@ -1,7 +1,16 @@
 package io.varve.server.command.dispatch;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+import io.varve.memory.item.Change;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.offheap.LiveRanges;
+import io.varve.server.blocking.Waiter;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.keys.NamedKey;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,6 +47,117 @@ class GrowthUnderPressureTest {
                 assertThat(server.run("EXPIRE", "filler" + i, "1000")).startsWith(":");
             }
             assertThat(server.cache().checkIntegrity()).isEmpty();
+        }
+    }
+
+    private static CommandHarness full(String... first) {
+        CommandHarness server = new CommandHarness(ServerConfig.defaults().with("maxmemory", "16mb").with("shards", "2")
+                .with("maxmemory-policy", "allkeys-lru"));
+        for (String command : first) {
+            assertThat(server.run(command.split(" "))).as("%.30s", command).doesNotStartWith("-");
+        }
+        return server;
+    }
+
+    /** ... and the commands' keys are the last that were used. */
+    private static String runInFull(CommandHarness server, String command, String... touched) {
+        for (int i = 0; i < 8000; i++) {
+            assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
+            if (i % 500 == 0) {
+                server.sleep(1000);
+                server.run(("TOUCH " + String.join(" ", touched)).split(" "));
+            }
+        }
+        server.run(("TOUCH " + String.join(" ", touched)).split(" "));
+        String reply = server.run(command.split(" "));
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+        return reply;
+    }
+
+    /** While room is made for it somebody is promised a key: it waits, though it had replied an error that was taken back. */
+    @Test
+    void aTransactionThatIsHeldUpWhenItRunsAgainIsNotLost() {
+        try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20))) {
+            for (int i = 0; i < 8000; i++) {
+                assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
+                if (i % 500 == 0) {
+                    server.sleep(1000);
+                    server.run("TOUCH list s");
+                }
+            }
+            server.run("TOUCH list s");
+            Waiter waiter = new Waiter(ItemType.LIST, List.of(new NamedKey(0, "q")), null, Long.MAX_VALUE, 0);
+            server.blockedKeys().add(waiter);
+            boolean[] promised = {false};
+            long errors = server.errors();
+            server.cache().subscribe((change, shard, sequence, database, address, length) -> {
+                // That of GET is the first.
+                if (change == Change.EVICTED && server.errors() > errors && !promised[0]) {
+                    promised[0] = true;
+                    try (Arena arena = Arena.ofConfined()) {
+                        MemorySegment name = arena.allocateFrom("q");
+                        LiveRanges.add(name.address(), 1);
+                        server.blockedKeys().changed(Change.SET, shard, sequence, 0, name.address(), 1);
+                        LiveRanges.remove(name.address());
+                    }
+                }
+            });
+            for (String command : List.of("MULTI", "GET list", "APPEND s x", "DBSIZE")) {
+                server.run(command);
+            }
+            boolean heldUp = server.isHeldUp("EXEC");
+            assertThat(promised[0]).isTrue();
+            assertThat(heldUp).isTrue();
+            server.blockedKeys().leave(waiter, false);
+            assertThat(server.run("EXEC")).startsWith("*3\r\n-WRONGTYPE").contains(":" + ((1 << 20) + 1) + "\r\n");
+        }
+    }
+
+    /** It needs a copy of the value, and a leaf for it: what it is refused is the second, while it holds the first. */
+    @Test
+    void whatIsHeldCountsWhenRoomIsMadeForATimeOfALargeField() {
+        try (CommandHarness server = full("HSET h big " + "v".repeat(2 << 20) + " small x")) {
+            assertThat(runInFull(server, "HEXPIRE h 100 FIELDS 1 big", "h")).isEqualTo("*1\r\n:1\r\n");
+        }
+    }
+
+    @Test
+    void whatIsHeldCountsWhenRoomIsMadeForATurningList() {
+        try (CommandHarness server = full("RPUSH l x " + "v".repeat(2 << 20))) {
+            assertThat(runInFull(server, "RPOPLPUSH l l", "l")).startsWith("$" + (2 << 20) + "\r\n");
+        }
+    }
+
+    @Test
+    void whatIsHeldCountsWhenRoomIsMadeForAStoredRange() {
+        try (CommandHarness server = full()) {
+            for (int i = 0; i < 30_000; i += 1000) {
+                StringBuilder add = new StringBuilder("ZADD z");
+                for (int k = i; k < i + 1000; k++) {
+                    add.append(' ').append(k).append(" member").append(k);
+                }
+                assertThat(server.run(add.toString().split(" "))).startsWith(":");
+            }
+            assertThat(runInFull(server, "ZRANGESTORE copy z 0 -1", "z")).isEqualTo(":30000\r\n");
+        }
+    }
+
+    /** A command that only reads changes nothing, however many keys it has: it runs again when there is room. */
+    @Test
+    void aUnionOfManyIsAnsweredWhereOthersMayGo() {
+        try (CommandHarness server = full()) {
+            int members = 15_000;
+            for (int set = 0; set < 5; set++) {
+                for (int i = 0; i < members; i += 1000) {
+                    StringBuilder add = new StringBuilder("SADD s" + set);
+                    for (int k = i; k < i + 1000; k++) {
+                        add.append(" member").append(set).append(':').append(k);
+                    }
+                    assertThat(server.run(add.toString().split(" "))).startsWith(":");
+                }
+            }
+            assertThat(runInFull(server, "SUNION s0 s1 s2 s3 s4", "s0", "s1", "s2", "s3", "s4"))
+                    .startsWith("*" + 5 * members + "\r\n");
         }
     }
 }

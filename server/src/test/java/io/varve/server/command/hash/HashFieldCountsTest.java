@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -101,6 +102,26 @@ class HashFieldCountsTest extends FieldTimesHarness {
             full.sleep(5001);
             assertThat(full.run("EXISTS h")).isEqualTo(":0\r\n");
             assertThat(full.cache().checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** Times are taken away whatever maxmemory says. */
+    @Test
+    void timesAreTakenAwayInAFullCache() {
+        int count = 6_000;
+        ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");
+        try (CommandHarness full = new CommandHarness(config)) {
+            for (int i = 0; i < count; i += 500) {
+                full.run("HSET h " + pairs(i, i + 500).replace(" f", "value".repeat(5) + " f"));
+            }
+            assertThat(full.run("HPEXPIRE h 5000 FIELDS " + count + " " + fields(0, count)))
+                    .startsWith("*" + count + "\r\n:1\r\n");
+            fill(full, "p".repeat(80_000));
+            assertThat(full.run("HPERSIST h FIELDS " + count / 2 + " " + fields(0, count / 2)))
+                    .isEqualTo("*" + count / 2 + "\r\n" + ":1\r\n".repeat(count / 2));
+            assertThat(full.cache().checkIntegrity()).isEmpty();
+            full.sleep(5001);
+            assertThat(full.run("HLEN h")).isEqualTo(":" + count / 2 + "\r\n");
         }
     }
 

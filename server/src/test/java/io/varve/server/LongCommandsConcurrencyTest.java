@@ -1,0 +1,90 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.List;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A command that takes long, on one event loop, while clients of another use keys of the same shard. Confined to the test's thread.
+ *
+ * <p>That others were answered meanwhile is seen by what they read: the command stands between two that write.
+ */
+@Timeout(60)
+class LongCommandsConcurrencyTest {
+    /** More than could come between two commands of one batch, were the shard locked for all of the second. */
+    private static final int ANSWERS_MEANWHILE = 20;
+
+    private static VarveServer server() throws IOException {
+        return VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
+                .with("io-threads", "2").with("shards", "1").validate());
+    }
+
+    /** Two short strings, and a large one, which lies in a run of its own. */
+    @ParameterizedTest
+    @CsvSource({"11000, 11000", "130000, 950", "950, 130000"})
+    void whileOneLooksForACommonSubsequenceOthersReadItsShard(int first, int second) throws Exception {
+        try (VarveServer server = server();
+                RawClient slow = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            String a = "ab".repeat(first / 2);
+            String b = "ba".repeat(second / 2);
+            slow.call("MSET", "a", a, "b", b);
+            slow.queue("SET", "begun", "1");
+            slow.queue("LCS", "a", "b", "LEN");
+            slow.queue("SET", "ended", "1");
+            slow.flush();
+            int meanwhile = 0;
+            boolean changed = false;
+            while (true) {
+                List<RawReply> seen = other.call("MGET", "begun", "ended").elements();
+                if (!seen.get(1).isNull()) {
+                    break;
+                }
+                if (!seen.get(0).isNull()) {
+                    meanwhile++;
+                    if (!changed) {
+                        // What it works on stays as it was.
+                        assertThat(other.call("SETRANGE", "a", "0", "x".repeat(first)).integer()).isEqualTo(first);
+                        assertThat(other.call("DEL", "b").integer()).isOne();
+                        changed = true;
+                    }
+                }
+            }
+            assertThat(meanwhile).isGreaterThan(ANSWERS_MEANWHILE);
+            assertThat(slow.read().text()).isEqualTo("OK");
+            assertThat(slow.read().integer()).isEqualTo(Math.min(first, second) - (first == second ? 1 : 0));
+            assertThat(slow.read().text()).isEqualTo("OK");
+        }
+    }
+
+    /** It lets nobody see a part of it. */
+    @Test
+    void aTransactionKeepsItsShardMeanwhile() throws Exception {
+        try (VarveServer server = server();
+                RawClient slow = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            slow.call("MSET", "a", "ab".repeat(2000), "b", "ba".repeat(2000));
+            for (String[] command : new String[][] {{"MULTI"}, {"SET", "begun", "1"}, {"LCS", "a", "b", "LEN"},
+                    {"SET", "ended", "1"}, {"EXEC"}}) {
+                slow.queue(command);
+            }
+            slow.flush();
+            List<RawReply> seen;
+            do {
+                seen = other.call("MGET", "begun", "ended").elements();
+                assertThat(seen.get(0).isNull()).isEqualTo(seen.get(1).isNull());
+            } while (seen.get(1).isNull());
+            for (int i = 0; i < 4; i++) {
+                assertThat(slow.read().isError()).isFalse();
+            }
+            assertThat(slow.read().elements().get(1).integer()).isEqualTo(3999);
+        }
+    }
+}

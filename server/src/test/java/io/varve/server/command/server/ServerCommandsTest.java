@@ -1,0 +1,43 @@
+package io.varve.server.command.server;
+
+import io.varve.server.command.CommandHarness;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What clients ask of a server that keeps nothing on disk. Confined to the test's thread. */
+class ServerCommandsTest {
+    private final CommandHarness server = new CommandHarness();
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    @Test
+    void savingSucceedsAndIsRemembered() {
+        for (String command : new String[] {"SAVE", "BGSAVE", "BGSAVE SCHEDULE", "bgsave schedule"}) {
+            server.sleep(5000);
+            String reply = command.equals("SAVE") ? "+OK\r\n" : "+Background saving started\r\n";
+            assertThat(server.run(command)).isEqualTo(reply);
+            assertThat(server.run("LASTSAVE")).isEqualTo(":" + server.now() / 1000 + "\r\n");
+        }
+    }
+
+    @Test
+    void backgroundSaveKnowsOneOption() {
+        assertThat(server.run("BGSAVE foo")).isEqualTo("-ERR syntax error\r\n");
+        assertThat(server.run("BGSAVE SCHEDULE SCHEDULE")).isEqualTo("-ERR syntax error\r\n");
+        assertThat(server.run("SAVE foo")).isEqualTo("-ERR wrong number of arguments for 'save' command\r\n");
+    }
+
+    @Test
+    void functionFlushKnowsOneOption() {
+        assertThat(server.run("FUNCTION FLUSH") + server.run("FUNCTION FLUSH async")).isEqualTo("+OK\r\n+OK\r\n");
+        assertThat(server.run("FUNCTION FLUSH foo"))
+                .isEqualTo("-ERR FUNCTION FLUSH only supports SYNC|ASYNC option\r\n");
+        assertThat(server.run("FUNCTION Flush SYNC x")).isEqualTo(
+                "-ERR unknown subcommand or wrong number of arguments for 'Flush'. Try FUNCTION HELP.\r\n");
+    }
+}
