@@ -11,7 +11,7 @@ import java.util.List;
  *   f[i][j] = min over k of f[i-1][j-k] + cost of class i in k units             (equation 11)
  * </pre>
  * which is the best there is, curves with steps and plateaus included, where a greedy choice stops at the first plateau. It takes
- * O(n (M/G)²) time; two rows of {@code f} are kept, and for each class and {@code j} the {@code k} that was chosen: memory is linear in M/G.
+ * O(n (M/G)²) time, and a row of {@code f} for each class, from which is seen afterwards which {@code k} was chosen: memory is linear in M/G.
  *
  * <p>Memory that lowers no cost is not handed out by this. Curves know nothing of what has not happened yet, so it is given to the classes in proportion to what they
  * have. A class that was not read in the window has no demand and no share.
@@ -20,7 +20,7 @@ import java.util.List;
  * discarded.
  */
 public final class Division {
-    /** No more units than this: with them, and 16 classes, a division takes some milliseconds. A finer granularity is taken for the memory's so manieth part. */
+    /** No more units than this: with them, and 16 classes, a division takes some milliseconds. A finer granularity is taken for that part of the memory. */
     public static final int MOST_UNITS = 1024;
     /** 1 MiB, as the paper's. */
     public static final long DEFAULT_GRANULARITY_BYTES = 1 << 20;
@@ -83,25 +83,25 @@ public final class Division {
 
     /** The units of each class. */
     private int[] choose(List<Demand> demands, boolean[] asking, double unitBytes, int units) {
-        double[] least = new double[units + 1];
-        double[] next = new double[units + 1];
+        int classes = asking.length;
         double[] cost = new double[units + 1];
-        short[][] choices = new short[asking.length][];
-        for (int i = 0; i < asking.length; i++) {
+        double[][] least = new double[classes + 1][];
+        least[0] = new double[units + 1];
+        for (int i = 0; i < classes; i++) {
+            least[i + 1] = least[i];
             if (asking[i]) {
-                choices[i] = new short[units + 1];
-                int useful = costs(demands.get(i), unitBytes, cost);
-                add(least, cost, useful, next, choices[i]);
-                double[] swapped = least;
-                least = next;
-                next = swapped;
+                least[i + 1] = new double[units + 1];
+                add(least[i], cost, costs(demands.get(i), unitBytes, cost), least[i + 1]);
             }
         }
-        int[] chosen = new int[asking.length];
+        int[] chosen = new int[classes];
         int left = units;
-        for (int i = asking.length - 1; i >= 0; i--) {
-            chosen[i] = asking[i] ? choices[i][left] : 0;
-            left -= chosen[i];
+        for (int i = classes - 1; i >= 0; i--) {
+            if (asking[i]) {
+                costs(demands.get(i), unitBytes, cost);
+                chosen[i] = chosen(least[i], cost, least[i + 1][left], left);
+                left -= chosen[i];
+            }
         }
         return chosen;
     }
@@ -122,22 +122,26 @@ public final class Division {
         return useful;
     }
 
-    /** One more class: equation 11. Of choices that cost the same the one with the fewest units is taken. */
-    private static void add(double[] least, double[] cost, int useful, double[] next, short[] choices) {
-        for (int j = 0; j < least.length; j++) {
-            double best = least[j] + cost[0];
-            int chosen = 0;
-            int most = Math.min(j, useful);
-            for (int k = 1; k <= most; k++) {
-                double sum = least[j - k] + cost[k];
-                if (sum < best) {
-                    best = sum;
-                    chosen = k;
-                }
-            }
-            next[j] = best;
-            choices[j] = (short) chosen;
+    /** One more class: equation 11, for all {@code j} at once, which several lanes of a vector register do together. */
+    private static void add(double[] least, double[] cost, int useful, double[] next) {
+        for (int j = 0; j < next.length; j++) {
+            next[j] = least[j] + cost[0];
         }
+        for (int k = 1; k <= useful; k++) {
+            double inUnits = cost[k];
+            for (int j = k; j < next.length; j++) {
+                next[j] = Math.min(next[j], least[j - k] + inUnits);
+            }
+        }
+    }
+
+    /** The fewest units of a class with which the least is reached: the same sums are made as in {@link #add}. */
+    private static int chosen(double[] least, double[] cost, double reached, int units) {
+        int k = 0;
+        while (least[units - k] + cost[k] > reached) {
+            k++;
+        }
+        return k;
     }
 
     /** Hands out what is left, and makes whole bytes of it that sum up to the memory. */
