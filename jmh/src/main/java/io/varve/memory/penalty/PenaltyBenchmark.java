@@ -78,7 +78,7 @@ public class PenaltyBenchmark {
     @TearDown
     public void proveThatMissesAreMeasured() {
         monitor.missed(1);
-        if (monitor.fetched(1) < 0) {
+        if (monitor.written(1) < 0) {
             throw new IllegalStateException("A miss was not noted");
         }
     }
@@ -93,7 +93,7 @@ public class PenaltyBenchmark {
     public long missAndWrite() {
         long hash = known[next()];
         monitor.missed(hash);
-        return monitor.fetched(hash);
+        return monitor.written(hash);
     }
 
     /** Reads that miss and are followed by nothing. */
@@ -105,7 +105,7 @@ public class PenaltyBenchmark {
     /** A write of a key that was not missed. */
     @Benchmark
     public long write() {
-        return monitor.fetched(strangers[next()]);
+        return monitor.written(strangers[next()]);
     }
 
     @Benchmark
@@ -118,7 +118,7 @@ public class PenaltyBenchmark {
         return classes.classOf(strangers[next()]);
     }
 
-    /** Of a new key each time, generations that turn among them. */
+    /** Of a new key each time, new generations among them. */
     @Benchmark
     public void evict() {
         evicted++;

@@ -1,7 +1,7 @@
 package io.varve.memory.locality;
 
 /**
- * How often the items of each class were accessed, how many reads missed, and what the fetches that followed took. Guarded by its owner's lock.
+ * How often the items of each class were accessed, how many reads missed, and what the fills that followed took. Guarded by its owner's lock.
  *
  * <p>What a class has lies in one cache line: an access costs one addition to it.
  */
@@ -9,7 +9,7 @@ public final class ClassCounts {
     private static final int READS = 0;
     private static final int MISSES = 1;
     private static final int WRITES = 2;
-    private static final int FETCHES = 3;
+    private static final int PENALTIES = 3;
     private static final int MICROS = 4;
     private static final int SHIFT = 3;
 
@@ -44,8 +44,8 @@ public final class ClassCounts {
      *
      * @param micros 0 or more
      */
-    public void fetch(int penaltyClass, long micros) {
-        counts[(penaltyClass << SHIFT) + FETCHES]++;
+    public void penalty(int penaltyClass, long micros) {
+        counts[(penaltyClass << SHIFT) + PENALTIES]++;
         counts[(penaltyClass << SHIFT) + MICROS] += micros;
     }
 
@@ -63,8 +63,8 @@ public final class ClassCounts {
     }
 
     /** Penalties that were measured. */
-    public long fetches(int penaltyClass) {
-        return counts[(penaltyClass << SHIFT) + FETCHES];
+    public long penalties(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + PENALTIES];
     }
 
     /** All of them together, µs. */

@@ -5,9 +5,9 @@ import java.util.Arrays;
 /**
  * What a miss costs in each class: the mean of what was measured in the last period (pRedis, section 3.2). Single-writer, many readers.
  *
- * <p>One fetch is slower than another for reasons that have nothing to do with the key. With hints the keys of a class come from one place,
+ * <p>One fill is slower than another for reasons that have nothing to do with the key. With hints the keys of a class come from one place,
  * and the mean over all of them is that place's penalty; when it changes (a replica fails) it does for the whole class at the end of the period, not
- * for one key after the other as they are fetched again. Without hints it is the mean of what was measured within the class's range.
+ * for one key after the other as they are filled again. Without hints it is the mean of what was measured within the class's range.
  *
  * <p>A class of which nothing was measured in a period keeps what it had. One of which nothing ever was has the mean of all others: items that were
  * never missed cost what items cost.
@@ -31,8 +31,8 @@ public final class ClassPenalties {
     public void endPeriod(ClassCounts period) {
         double[] next = micros.clone();
         for (int i = 0; i < next.length; i++) {
-            if (period.fetches(i) > 0) {
-                next[i] = (double) period.micros(i) / period.fetches(i);
+            if (period.penalties(i) > 0) {
+                next[i] = (double) period.micros(i) / period.penalties(i);
                 known[i] = true;
             }
         }

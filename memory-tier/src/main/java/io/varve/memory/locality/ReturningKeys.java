@@ -6,7 +6,7 @@ import java.util.Arrays;
  * Knows of a sample of keys in which slot they were last accessed, so that it can tell how many of those that were there before a valley come
  * back, and how long that was (pRedis, section 4). Guarded by its owner's lock; its memory is fixed.
  *
- * <p>Here keys are drawn, by their hashes, not accesses: what is asked is how many of a peak's keys the peak before had, each once. While the table has
+ * <p>Keys are chosen, by their hashes, and not accesses drawn: what is asked is how many of a peak's keys the peak before had, each once. While the table has
  * room all keys are in the sample; when it is full those go that were not seen for the whole history, and if that is too little, every second key goes, and counts
  * for two from then on.
  * <pre>

@@ -16,16 +16,16 @@ import org.jspecify.annotations.Nullable;
  * that never come back take no memory of others for long, and where very many miss at a time some penalties are not measured, the longest
  * first.
  *
- * <p>A key of which there are several misses before the write has several clients that fetch it, or one that asks again and again for what is
- * nowhere. The first of them began the fetch that ends with the write, if it was within the scale of penalties; a miss that comes later than
+ * <p>A key of which there are several misses before the write has several clients that fill it, or one that asks again and again for what is
+ * nowhere. The first of them began the fill that ends with the write, if it was within the scale of penalties; a miss that comes later than
  * that begins anew.
  *
  * <p>Two keys of one line are told apart by 24 bits: one write in two million takes another key's miss for its own.
  */
 public final class MissMonitor implements AutoCloseable {
-    /** What {@link #fetched} answers where no miss came before. */
+    /** What {@link #written} answers where no miss came before. */
     public static final long NONE = -1;
-    /** Longer than this, µs, nobody fetches: what takes a minute is not what the miss has asked for. */
+    /** Longer than this, µs, no fill takes: what takes a minute is not what the miss has asked for. */
     public static final long LONGEST_MICROS = 60_000_000;
 
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
@@ -99,7 +99,7 @@ public final class MissMonitor implements AutoCloseable {
      *
      * @return the penalty, µs; {@link #NONE} if there was no miss, or it was too long ago
      */
-    public long fetched(long hash) {
+    public long written(long hash) {
         long mixed = mixed(hash);
         long line = line(mixed);
         int tag = MissLayout.tag(mixed);

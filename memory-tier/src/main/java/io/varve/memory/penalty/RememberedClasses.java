@@ -89,7 +89,7 @@ public final class RememberedClasses implements AutoCloseable {
             return;
         }
         if (younger.additions() >= capacity) {
-            turn();
+            beginGeneration();
         }
         again += known == NONE && older.classOf(hash) != NONE ? 1 : 0;
         younger.add(hash, penaltyClass);
@@ -102,7 +102,7 @@ public final class RememberedClasses implements AutoCloseable {
     }
 
     /** The younger generation is full: it is the older one now. */
-    private void turn() {
+    private void beginGeneration() {
         ClassTree dropped = older;
         older = younger;
         younger = renewed(dropped);
@@ -123,8 +123,8 @@ public final class RememberedClasses implements AutoCloseable {
 
     /** Forgets everything. */
     public void clear() {
-        turn();
-        turn();
+        beginGeneration();
+        beginGeneration();
     }
 
     /** How many keys are remembered; one that changed its class within a generation counts twice. */

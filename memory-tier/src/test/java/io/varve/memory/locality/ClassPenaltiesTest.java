@@ -16,14 +16,14 @@ class ClassPenaltiesTest {
         counts.hit(2);
         counts.miss(2);
         counts.write(2);
-        counts.fetch(2, 70);
-        counts.fetch(2, 80);
+        counts.penalty(2, 70);
+        counts.penalty(2, 80);
         assertThat(counts.reads(0)).isEqualTo(1);
         assertThat(counts.reads(1)).isZero();
         assertThat(counts.reads(2)).isEqualTo(2);
         assertThat(counts.misses(2)).isEqualTo(1);
         assertThat(counts.accesses(2)).isEqualTo(3);
-        assertThat(counts.fetches(2)).isEqualTo(2);
+        assertThat(counts.penalties(2)).isEqualTo(2);
         assertThat(counts.micros(2)).isEqualTo(150);
     }
 
@@ -33,7 +33,7 @@ class ClassPenaltiesTest {
         ClassCounts shard = new ClassCounts(2);
         for (int i = 0; i < 3; i++) {
             shard.hit(1);
-            shard.fetch(1, 10);
+            shard.penalty(1, 10);
             shard.drainTo(all);
         }
         assertThat(all.reads(1)).isEqualTo(3);
@@ -42,7 +42,7 @@ class ClassPenaltiesTest {
         assertThatThrownBy(() -> shard.drainTo(new ClassCounts(3))).isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** Section 3.2, Figure 7: single fetches differ by a third, the mean of a period does not. */
+    /** Section 3.2, Figure 7: single fills differ by a third, the mean of a period does not. */
     @Test
     void thePenaltyOfAClassIsTheMeanOfAPeriod() {
         ClassPenalties penalties = new ClassPenalties(4);
@@ -50,7 +50,7 @@ class ClassPenaltiesTest {
         for (int period = 0; period < 5; period++) {
             ClassCounts counts = new ClassCounts(4);
             for (int i = 0; i < 10_000; i++) {
-                counts.fetch(2, 1800 + random.nextInt(800));
+                counts.penalty(2, 1800 + random.nextInt(800));
             }
             penalties.endPeriod(counts);
             assertThat(penalties.micros(2)).isCloseTo(2200, within(15.0));
@@ -68,7 +68,7 @@ class ClassPenaltiesTest {
 
     private static void end(ClassPenalties penalties, int penaltyClass, long micros) {
         ClassCounts counts = new ClassCounts(2);
-        counts.fetch(penaltyClass, micros);
+        counts.penalty(penaltyClass, micros);
         penalties.endPeriod(counts);
     }
 

@@ -34,13 +34,13 @@ class MissMonitorTest {
     @Test
     void thePenaltyIsTheTimeFromTheMissToTheWrite() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            assertThat(monitor.fetched(1)).isEqualTo(NONE);
+            assertThat(monitor.written(1)).isEqualTo(NONE);
             monitor.missed(1);
             ticker.advance(70);
             monitor.missed(2);
             ticker.advance(50);
-            assertThat(monitor.fetched(2)).isEqualTo(50);
-            assertThat(monitor.fetched(1)).isEqualTo(120);
+            assertThat(monitor.written(2)).isEqualTo(50);
+            assertThat(monitor.written(1)).isEqualTo(120);
             assertThat(monitor.waiting()).isZero();
         }
     }
@@ -50,19 +50,19 @@ class MissMonitorTest {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1);
             ticker.advance(1);
-            assertThat(monitor.fetched(1)).isEqualTo(1);
-            assertThat(monitor.fetched(1)).isEqualTo(NONE);
+            assertThat(monitor.written(1)).isEqualTo(1);
+            assertThat(monitor.written(1)).isEqualTo(NONE);
         }
     }
 
     @Test
-    void clientsThatMissWhileOneFetchesDoNotMakeThePenaltyShorter() {
+    void clientsThatMissWhileOneFillsDoNotMakeThePenaltyShorter() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1);
             ticker.advance(900);
             monitor.missed(1);
             ticker.advance(100);
-            assertThat(monitor.fetched(1)).isEqualTo(1000);
+            assertThat(monitor.written(1)).isEqualTo(1000);
         }
     }
 
@@ -73,14 +73,14 @@ class MissMonitorTest {
             ticker.advance(655_350);
             monitor.missed(1);
             ticker.advance(30);
-            assertThat(monitor.fetched(1)).isEqualTo(30);
+            assertThat(monitor.written(1)).isEqualTo(30);
         }
         try (MissMonitor monitor = open(BYTES, 1000)) {
             monitor.missed(1);
             ticker.advance(1000);
             monitor.missed(1);
             ticker.advance(30);
-            assertThat(monitor.fetched(1)).isEqualTo(30);
+            assertThat(monitor.written(1)).isEqualTo(30);
         }
     }
 
@@ -92,7 +92,7 @@ class MissMonitorTest {
             assertThat(monitor.waiting()).isEqualTo(1);
             ticker.advance(1);
             assertThat(monitor.waiting()).isZero();
-            assertThat(monitor.fetched(1)).isEqualTo(NONE);
+            assertThat(monitor.written(1)).isEqualTo(NONE);
         }
     }
 
@@ -108,7 +108,7 @@ class MissMonitorTest {
             for (int i = 0; i < 2000; i++) {
                 monitor.missed(hash(1_000_000 + i));
                 ticker.advance(5);
-                assertThat(monitor.fetched(hash(1_000_000 + i))).isEqualTo(5);
+                assertThat(monitor.written(hash(1_000_000 + i))).isEqualTo(5);
             }
         }
     }
@@ -123,8 +123,8 @@ class MissMonitorTest {
             ticker.advance(7);
             int measured = 0;
             for (int i = 0; i < 64; i++) {
-                measured += monitor.fetched(hash(i) << 16) == 7 ? 1 : 0;
-                measured += monitor.fetched(hash(i) >>> 16) == 7 ? 1 : 0;
+                measured += monitor.written(hash(i) << 16) == 7 ? 1 : 0;
+                measured += monitor.written(hash(i) >>> 16) == 7 ? 1 : 0;
             }
             assertThat(measured).isGreaterThan(120);
         }
@@ -158,7 +158,7 @@ class MissMonitorTest {
                         expected.put(key, now);
                     }
                 } else {
-                    long told = monitor.fetched(hash(key));
+                    long told = monitor.written(hash(key));
                     Long miss = expected.remove(key);
                     long right = miss == null || now - miss > 3 * SECOND ? NONE : now - miss;
                     measured += told == NONE ? 0 : 1;
