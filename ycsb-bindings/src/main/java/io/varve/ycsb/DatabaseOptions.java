@@ -25,9 +25,10 @@ record DatabaseOptions(Side side, String url, @Nullable String user, @Nullable S
     private static final long MAX_DELAY_MICROS = 60_000_000;
     private static final long LOCAL_DELAY_MICROS = 120;
     private static final long REMOTE_DELAY_MICROS = 1000;
-    private static final int LOCAL_CLASS = 4;
-    private static final int REMOTE_CLASS = 7;
-    private static final int MAX_CLASS = 65_535;
+    /** Of the penalty paper's ranges (section 6.3.1), counted from 0, those that the two delays are in. */
+    private static final int LOCAL_CLASS = 3;
+    private static final int REMOTE_CLASS = 6;
+    private static final int MAX_CLASS = 15;
 
     /** The name of one of a side's own properties. */
     static String name(Side side, String setting) {

@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The remote delay before and after the switch, on a clock that the test moves. Confined to the test's thread. */
 class StressSwitchTest {
 
-    private static final DatabaseOptions LOCAL = new DatabaseOptions(Side.LOCAL, "jdbc:l", null, null, 120_000, 4);
-    private static final DatabaseOptions REMOTE = new DatabaseOptions(Side.REMOTE, "jdbc:r", null, null, 1_000_000, 7);
+    private static final DatabaseOptions LOCAL = new DatabaseOptions(Side.LOCAL, "jdbc:l", null, null, 120_000, 3);
+    private static final DatabaseOptions REMOTE = new DatabaseOptions(Side.REMOTE, "jdbc:r", null, null, 1_000_000, 6);
 
     private long now;
 
