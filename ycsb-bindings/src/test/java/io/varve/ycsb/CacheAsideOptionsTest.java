@@ -71,7 +71,7 @@ class CacheAsideOptionsTest {
             "varve.db.local.url | h2:mem:x | a URL of JDBC", "varve.db.local.delay-us | -1 | from 0 to 60000000",
             "varve.db.remote.delay-us | 1ms | a whole number", "varve.db.remote.delay-us | 60000001 | 60000000",
             "varve.db.field-type | BLOB; DROP | a type of bytes", "varve.db.dir | a;b | without ';'",
-            "varve.penalty.hint | maybe | false or true", "varve.penalty.class.local | -1 | from 0 to 15", "varve.penalty.class.local | 16 | from 0 to 15",
+            "varve.penalty.hint | maybe | false or true", "varve.penalty.class.local | 16 | from 0 to 15",
             "varve.penalty.class.remote | slow | a whole number", "varve.scan | index | databases or reads",
             "varve.stress.after-operations | 40% | a whole number", "varve.stress.after-seconds | -1 | a whole number",
             "varve.stress.factor | 0 | from 1 to 1000", "table | user table | letters, digits",
