@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.within;
 class CurveCommandsTest {
     private static final Pattern PAIR = Pattern.compile("\\*2\r\n:(\\d+)\r\n\\$\\d+\r\n([0-9.]+)\r\n");
     private static final Pattern FIELD = Pattern.compile("(mrc_\\w+):([^\r]*)\r");
-    private static final int KEYS = 2000;
+    private static final int KEYS = 1000;
 
     private final CommandHarness harness = new CommandHarness(ServerConfig.defaults().with("maxmemory", "16mb")
             .with("shards", "4").with("maxmemory-policy", "allkeys-lru"));
@@ -29,13 +29,13 @@ class CurveCommandsTest {
         harness.close();
     }
 
-    /** Reads 2,000 keys, of 100 bytes and some more, round and round. */
+    /** Writes 1,000 items of 100 bytes and some more, and reads them round and round. */
     private void readRoundAndRound() {
         String value = "x".repeat(100);
         for (int key = 0; key < KEYS; key++) {
             harness.run("set", "key:" + key, value);
         }
-        for (int round = 0; round < 30; round++) {
+        for (int round = 0; round < 15; round++) {
             for (int key = 0; key < KEYS; key++) {
                 harness.run("get", "key:" + key);
             }
@@ -82,7 +82,7 @@ class CurveCommandsTest {
             assertThat(pairs.get(i)[1]).isLessThanOrEqualTo(pairs.get(i - 1)[1]);
         }
         assertThat(pairs.getFirst()[1]).as("of a loop nothing is of use until all of it fits").isGreaterThan(0.9);
-        assertThat(pairs.getLast()[1]).isLessThan(0.1);
+        assertThat(pairs.getLast()[1]).isLessThan(0.2);
         assertThat(pairs(harness.run("VARVE.MRC"))).hasSize(20);
         assertThat(pairs(harness.run("varve.mrc", "class", "0", "points", "1"))).hasSize(1)
                 .allSatisfy(pair -> assertThat(pair[0]).isCloseTo(pairs.getLast()[0], within(0.1 * pair[0])));
@@ -95,14 +95,14 @@ class CurveCommandsTest {
     void infoTellsWhatHalfAndTwiceTheMemoryWouldMiss() {
         harness.run("config", "set", "mrc-tracking", "yes");
         readRoundAndRound();
-        assertThat(Double.parseDouble(field("mrc_miss_ratio_maxmemory"))).isLessThan(0.1);
-        assertThat(Double.parseDouble(field("mrc_miss_ratio_half_maxmemory"))).isLessThan(0.1);
-        assertThat(Double.parseDouble(field("mrc_miss_ratio_double_maxmemory"))).isLessThan(0.1);
-        assertThat(Long.parseLong(field("mrc_accesses"))).isBetween(60_000L, 62_000L);
+        assertThat(Double.parseDouble(field("mrc_miss_ratio_maxmemory"))).isLessThan(0.2);
+        assertThat(Double.parseDouble(field("mrc_miss_ratio_half_maxmemory"))).isLessThan(0.2);
+        assertThat(Double.parseDouble(field("mrc_miss_ratio_double_maxmemory"))).isLessThan(0.2);
+        assertThat(Long.parseLong(field("mrc_accesses"))).isBetween(15_500L, 16_000L);
         assertThat(Double.parseDouble(field("mrc_draw_rate"))).isCloseTo(0.01, within(0.0001));
-        assertThat(Long.parseLong(field("mrc_followed_keys"))).isBetween(5L, 60L);
+        assertThat(Long.parseLong(field("mrc_followed_keys"))).isBetween(2L, 30L);
         assertThat(Long.parseLong(field("mrc_bytes"))).isBetween(100_000L, 300_000L);
-        assertThat(Long.parseLong(field("mrc_largest_bytes"))).isBetween(200_000L, 4_000_000L);
+        assertThat(Long.parseLong(field("mrc_largest_bytes"))).isBetween(200_000L, 2_000_000L);
     }
 
     @ParameterizedTest
