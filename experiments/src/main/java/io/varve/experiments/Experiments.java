@@ -7,9 +7,9 @@ import io.varve.experiments.definition.InvalidExperimentException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The command line: {@code run}, {@code experiments} and {@code simulate}. Confined to the main thread. */
+/** The command line: {@code run}, {@code experiments}, {@code simulate} and {@code mrc}. Confined to the main thread. */
 @Command(name = "varve", subcommands = {RunCommand.class, ListCommand.class,
-        SimulateCommand.class}, mixinStandardHelpOptions = true)
+        SimulateCommand.class, MrcCommand.class}, mixinStandardHelpOptions = true)
 public final class Experiments {
     /** Bad input: nothing was started. */
     static final int STATUS_BAD_INPUT = 2;

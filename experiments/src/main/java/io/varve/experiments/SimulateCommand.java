@@ -16,15 +16,12 @@ import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.simulate.Simulation;
 import io.varve.experiments.simulate.Simulation.Cell;
 import io.varve.experiments.simulate.Simulation.Outcome;
-import io.varve.experiments.simulate.TraceFile;
-import io.varve.experiments.simulate.TraceFormat;
-import io.varve.experiments.simulate.YcsbKeys;
 import io.varve.flash.policy.Policies;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code simulate}: what replacement policies hit, on a trace or on YCSB's requests. Confined to the main thread. */
@@ -34,36 +31,16 @@ import picocli.CommandLine.Spec;
                 "0:simulated", "2:bad input: a trace that cannot be read, a policy that there is not"})
 final class SimulateCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
-    private static final int DEFAULT_BLOCK_BYTES = 4096;
     private static final int MOST_KEYS = 1 << 29;
+    private static final int REQUESTS_A_KEY = 20;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
     private CommandSpec spec;
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE", description = "a file, plain or compressed; without one, YCSB's requests")
-    private @Nullable Path trace;
-
-    @Option(names = "--format", paramLabel = "FORMAT", defaultValue = "keys", description = "of the trace: keys (one a line), csv, spc, msr")
-    private String format = "keys";
-
-    @Option(names = "--column", paramLabel = "NAME", description = "of a csv trace: the key's (key)")
-    private @Nullable String column;
-
-    @Option(names = "--block", paramLabel = "BYTES", description = "of a block trace: how much a key stands for (4096)")
-    private int blockBytes = DEFAULT_BLOCK_BYTES;
-
-    @Option(names = "--ycsb", paramLabel = "DISTRIBUTION", defaultValue = "zipfian", description = "without a trace: zipfian, uniform or latest")
-    private String distribution = "zipfian";
-
-    @Option(names = "--keys", paramLabel = "N", defaultValue = "1000000", description = "without a trace: how many there are (1000000)")
-    private int keys;
-
-    @Option(names = "--requests", paramLabel = "N", description = "without a trace: how many, the warm-up not counted (20 for each key)")
-    private long requests;
-
-    @Option(names = "--updates", paramLabel = "SHARE", defaultValue = "0.05", description = "without a trace: of the requests, that write what they read (0.05)")
-    private double updates;
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets it before call()
+    private RequestOptions requests;
 
     @Option(names = "--warmup", paramLabel = "N", description = "requests before the counting begins (trace: 0; YCSB: as many as are counted)")
     private long warmup = -1;
@@ -104,15 +81,13 @@ final class SimulateCommand implements Callable<Integer> {
     }
 
     private KeySource source() {
-        if (trace != null) {
-            return new TraceFile(trace, TraceFormat.of(format), column, blockBytes);
-        }
-        requests = requests == 0 ? 20L * keys : requests;
-        return new YcsbKeys(YcsbKeys.Distribution.of(distribution), keys, requests + warmupOrDefault(), updates);
+        return requests.fromTrace()
+                ? requests.trace()
+                : requests.ycsb(requests.requestsOr(REQUESTS_A_KEY) + warmupOrDefault());
     }
 
     private long warmupOrDefault() {
-        return warmup >= 0 ? warmup : trace == null ? requests : 0;
+        return warmup >= 0 ? warmup : requests.fromTrace() ? 0 : requests.requestsOr(REQUESTS_A_KEY);
     }
 
     private List<Cell> cells(KeySource source) throws IOException {

@@ -39,6 +39,17 @@ final class ArchitectureTest {
         }
     }
 
+    /** Curves are probability: keys are numbers there, and nothing is read or written. */
+    @Test
+    void localityKnowsNobody() {
+        noClasses().that().resideInAPackage(ROOT + ".locality..").should().dependOnClassesThat()
+                .resideOutsideOfPackages(ROOT + ".locality..", "java.lang..", "java.util..", "java.nio",
+                        "org.jspecify..")
+                .check(CLASSES);
+        noClasses().that().resideInAPackage(ROOT + ".locality..").should().dependOnClassesThat()
+                .resideInAPackage("java.lang.foreign..").check(CLASSES);
+    }
+
     @Test
     void noRoomKnowsTheDoor() {
         ArchRule rule = noClasses().that().resideInAPackage(ROOT + ".*..").should().dependOnClassesThat()

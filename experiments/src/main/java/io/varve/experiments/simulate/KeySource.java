@@ -13,6 +13,11 @@ public interface KeySource {
     /** How many different keys are asked for; where nobody knows that, reads all of it to count them. */
     long distinctKeys() throws IOException;
 
+    /** Whether {@link KeyStream#bytes} tells bytes; else all items are alike. */
+    default boolean hasSizes() {
+        return false;
+    }
+
     /** How often each key is asked for in theory, the sum being 1; empty where there is no theory. */
     default Optional<Popularity> popularity() {
         return Optional.empty();

@@ -38,7 +38,7 @@ class TraceFileTest {
     }
 
     private TraceFile trace(TraceFormat format, String text) throws IOException {
-        return new TraceFile(Files.writeString(folder.resolve("trace"), text), format, null, 4096);
+        return new TraceFile(Files.writeString(folder.resolve("trace"), text), format, TraceColumns.of(null), 4096);
     }
 
     private static byte[] compressed(String how, String text) throws IOException {
@@ -58,7 +58,7 @@ class TraceFileTest {
     @ValueSource(strings = {"plain", "gzip", "xz", "zstd"})
     void aLineIsAKey(String how) throws IOException {
         Path file = Files.write(folder.resolve("trace"), compressed(how, "a\nb\n\na \nlonger key\n"));
-        TraceFile trace = new TraceFile(file, TraceFormat.KEYS, null, 4096);
+        TraceFile trace = new TraceFile(file, TraceFormat.KEYS, TraceColumns.of(null), 4096);
         List<Long> keys = read(trace);
         assertThat(keys).hasSize(4);
         assertThat(keys.get(2)).isEqualTo(keys.get(0)).isNotEqualTo(keys.get(1));
@@ -71,19 +71,53 @@ class TraceFileTest {
         both.write(compressed("gzip", "a\nb\n"));
         both.write(compressed("gzip", "c\n"));
         Path file = Files.write(folder.resolve("trace"), both.toByteArray());
-        assertThat(read(new TraceFile(file, TraceFormat.KEYS, null, 4096))).hasSize(3);
+        assertThat(read(new TraceFile(file, TraceFormat.KEYS, TraceColumns.of(null), 4096))).hasSize(3);
     }
 
     @Test
     void aColumnIsFoundByItsName() throws IOException {
         String text = "time, object ,size\n1,x,10\n2,y,20\n3,x,30\n";
         Path file = Files.writeString(folder.resolve("trace"), text);
-        TraceFile trace = new TraceFile(file, TraceFormat.CSV, "object", 4096);
+        TraceFile trace = new TraceFile(file, TraceFormat.CSV, TraceColumns.of("object"), 4096);
         assertThat(read(trace)).hasSize(3);
         assertThat(trace.distinctKeys()).isEqualTo(2);
-        assertThatThrownBy(() -> new TraceFile(file, TraceFormat.CSV, null, 4096).open())
+        assertThatThrownBy(() -> new TraceFile(file, TraceFormat.CSV, TraceColumns.of(null), 4096).open())
                 .isInstanceOf(InvalidTraceException.class).hasMessageContaining("no column 'key'")
                 .hasMessageContaining("--column");
+    }
+
+    @Test
+    void columnsTellWhatIsDoneAndWhatAnItemTakes() throws IOException {
+        Path file = Files.writeString(folder.resolve("trace"), """
+                time,key,key_size,value_size,op,ttl
+                0,a,1,100,get,0
+                0,b,2,2000000000,SET,60
+                1,b,2,0,Delete,0
+                1,a,1,3000000000,expire,0
+                """);
+        TraceFile trace = new TraceFile(file, TraceFormat.CSV,
+                new TraceColumns(null, List.of("key_size", "value_size"), "op"), 4096);
+        assertThat(trace.hasSizes()).isTrue();
+        List<String> told = new ArrayList<>();
+        try (KeyStream stream = trace.open()) {
+            while (stream.next()) {
+                told.add(stream.operation() + " " + stream.bytes());
+            }
+        }
+        assertThat(told).containsExactly("READ 101", "WRITE 2000000002", "REMOVE 2", "REMOVE 3000000001");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"a,1,look|line 2: there is no operation 'look'; allowed is read, get",
+            "a,x,get|line 2: 'x' is not a whole number", "a,-1,get|line 2: -1 is no size; allowed is 0 or more bytes",
+            "a|line 2: 1 fields, and number 3 is asked for"})
+    void aColumnThatSaysNothingIsNamed(String text, String message) throws IOException {
+        Path file = Files.writeString(folder.resolve("trace"), "key,size,op\n" + text + "\n");
+        TraceFile trace = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("size"), "op"), 4096);
+        assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class).hasMessageContaining(message);
+        TraceFile other = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("bytes"), null), 4096);
+        assertThatThrownBy(other::open).hasMessageContaining("no column 'bytes'")
+                .hasMessageContaining("--bytes-column");
     }
 
     /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */
@@ -110,6 +144,12 @@ class TraceFileTest {
                 """);
         assertThat(read(trace)).hasSize(4);
         assertThat(trace.distinctKeys()).isEqualTo(3);
+        assertThat(trace.hasSizes()).isTrue();
+        try (KeyStream stream = trace.open()) {
+            assertThat(stream.next() && stream.operation() == KeyStream.Operation.READ).isTrue();
+            assertThat(stream.next() && stream.operation() == KeyStream.Operation.WRITE).isTrue();
+            assertThat(stream.bytes()).isEqualTo(4096);
+        }
     }
 
     @ParameterizedTest
@@ -124,7 +164,7 @@ class TraceFileTest {
 
     @Test
     void aFileThatIsNotThereIsSaid() {
-        TraceFile trace = new TraceFile(folder.resolve("none"), TraceFormat.KEYS, null, 4096);
+        TraceFile trace = new TraceFile(folder.resolve("none"), TraceFormat.KEYS, TraceColumns.of(null), 4096);
         assertThatThrownBy(trace::open).isInstanceOf(InvalidTraceException.class).hasMessageContaining("no such file");
     }
 }

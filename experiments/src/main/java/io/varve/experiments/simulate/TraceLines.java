@@ -1,0 +1,175 @@
+package io.varve.experiments.simulate;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+
+import com.dynatrace.hash4j.hashing.Hasher64;
+import com.dynatrace.hash4j.hashing.Hashing;
+
+/** A trace's requests, line by line. Confined to one thread. */
+final class TraceLines implements KeyStream {
+    private static final int SECTOR_BYTES = 512;
+    private static final Hasher64 HASHER = Hashing.komihash5_0();
+
+    private final TraceFile trace;
+    private final BufferedReader reader;
+    private final int keyColumn;
+    private final int[] bytesColumns;
+    /** -1 without one. */
+    private final int operationColumn;
+    private long line;
+    private long key;
+    private Operation operation = Operation.READ;
+    private long bytes = 1;
+    /** Blocks of a request that are still to come: the next, and the last. */
+    private long block;
+    private long lastBlock = -1;
+    private long device;
+
+    TraceLines(TraceFile trace, BufferedReader reader) throws IOException {
+        this.trace = trace;
+        this.reader = reader;
+        TraceColumns named = trace.columns();
+        if (trace.format() == TraceFormat.CSV) {
+            String names = reader.readLine();
+            line++;
+            List<String> columns = names == null
+                    ? List.of()
+                    : List.of(names.split(",", -1)).stream().map(String::strip).toList();
+            keyColumn = column(columns, named.keyName(), "--column");
+            bytesColumns = named.bytes().stream().mapToInt(name -> column(columns, name, "--bytes-column")).toArray();
+            operationColumn = named.operation() == null
+                    ? -1
+                    : column(columns, named.operation(), "--operation-column");
+        } else {
+            keyColumn = 0;
+            bytesColumns = new int[0];
+            operationColumn = -1;
+        }
+    }
+
+    private int column(List<String> columns, String name, String option) {
+        int at = columns.indexOf(name);
+        if (at < 0) {
+            throw new InvalidTraceException(trace.path() + ": no column '" + name + "'; there are "
+                    + String.join(", ", columns) + " (choose one with " + option + ")");
+        }
+        return at;
+    }
+
+    @Override
+    public boolean next() throws IOException {
+        if (block <= lastBlock) {
+            key = Mixing.mix(device + block++);
+            return true;
+        }
+        String text = reader.readLine();
+        line++;
+        while (text != null && text.isBlank()) {
+            text = reader.readLine();
+            line++;
+        }
+        if (text == null) {
+            return false;
+        }
+        switch (trace.format()) {
+            case KEYS -> key = HASHER.hashCharsToLong(text.strip());
+            case CSV -> columns(text.split(",", -1));
+            case SPC -> {
+                String[] fields = text.split(",", -1);
+                operation = field(fields, 3).strip().equalsIgnoreCase("w") ? Operation.WRITE : Operation.READ;
+                request(field(fields, 0), number(field(fields, 1)) * SECTOR_BYTES, number(field(fields, 2)));
+            }
+            case MSR -> {
+                String[] fields = text.split(",", -1);
+                operation = field(fields, 3).strip().equalsIgnoreCase("write") ? Operation.WRITE : Operation.READ;
+                request(field(fields, 1) + "/" + field(fields, 2), number(field(fields, 4)), number(field(fields, 5)));
+            }
+        }
+        return true;
+    }
+
+    private void columns(String[] fields) {
+        key = HASHER.hashCharsToLong(field(fields, keyColumn).strip());
+        if (operationColumn >= 0) {
+            operation = operation(field(fields, operationColumn).strip());
+        }
+        if (bytesColumns.length > 0) {
+            bytes = 0;
+            for (int column : bytesColumns) {
+                long part = number(field(fields, column));
+                if (part < 0) {
+                    throw wrong(part + " is no size", "0 or more bytes");
+                }
+                bytes += part;
+            }
+        }
+    }
+
+    private Operation operation(String name) {
+        return switch (name.toLowerCase(Locale.ROOT)) {
+            case "read", "get", "gets" -> Operation.READ;
+            case "write", "set", "add", "replace", "cas", "append", "prepend", "incr", "decr", "insert", "update" ->
+                Operation.WRITE;
+            case "remove", "delete", "del", "unlink", "expire" -> Operation.REMOVE;
+            default -> throw wrong("there is no operation '" + name + "'",
+                    "read, get, gets; write, set, add, replace, cas, append, prepend, incr, decr, insert, update; "
+                            + "remove, delete, del, unlink, expire");
+        };
+    }
+
+    /** The first of its blocks is the key, the others follow. */
+    private void request(String unit, long offset, long length) {
+        device = HASHER.hashCharsToLong(unit);
+        block = offset / trace.blockBytes();
+        lastBlock = (offset + Math.max(1, length) - 1) / trace.blockBytes();
+        bytes = trace.blockBytes();
+        key = Mixing.mix(device + block++);
+    }
+
+    private String field(String[] fields, int at) {
+        if (at >= fields.length) {
+            throw new InvalidTraceException(String.format(Locale.ROOT,
+                    "%s, line %d: %d fields, and number %d is asked for (is it %s?)", trace.path(), line,
+                    fields.length, at + 1, trace.format().optionName()));
+        }
+        return fields[at];
+    }
+
+    private long number(String field) {
+        try {
+            return Long.parseLong(field.strip());
+        } catch (NumberFormatException none) {
+            throw new InvalidTraceException(
+                    String.format(Locale.ROOT, "%s, line %d: '%s' is not a whole number (is it %s?)",
+                            trace.path(), line, field, trace.format().optionName()));
+        }
+    }
+
+    private InvalidTraceException wrong(String what, String allowed) {
+        return new InvalidTraceException(
+                String.format(Locale.ROOT, "%s, line %d: %s; allowed is %s", trace.path(), line, what, allowed));
+    }
+
+    @Override
+    public long key() {
+        return key;
+    }
+
+    @Override
+    public Operation operation() {
+        return operation;
+    }
+
+    @Override
+    public long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public void close() throws IOException {
+        reader.close();
+    }
+}

@@ -1,0 +1,111 @@
+package io.varve.experiments;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What {@code mrc} prints. Confined to the test's thread. */
+class MrcCommandTest {
+    @TempDir
+    Path folder;
+
+    private record Answer(int status, String out, String err) {}
+
+    private static Answer ask(String... arguments) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        ByteArrayOutputStream complained = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
+        try {
+            int status = Experiments.execute(arguments);
+            return new Answer(status, printed.toString(StandardCharsets.UTF_8),
+                    complained.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    /** Ten keys in turn: LRU hits nothing with less than ten places, and all but the first ten reads with them. */
+    @Test
+    void aLoopMissesUntilItFits() throws IOException {
+        Path trace = Files.writeString(folder.resolve("loop.txt"),
+                IntStream.range(0, 10_000).mapToObj(i -> "k" + i % 10).collect(Collectors.joining("\n")));
+        Answer answer = ask("mrc", trace.toString(), "--points", "10", "--csv", "--exact");
+        assertThat(answer.status()).isZero();
+        assertThat(answer.err()).isEmpty();
+        List<String> lines = answer.out().lines().toList();
+        assertThat(lines).hasSize(11);
+        assertThat(lines.getFirst()).isEqualTo("size,miss_ratio,exact_miss_ratio");
+        assertThat(lines.get(9)).isEqualTo("9,1.000000,1.000000");
+        assertThat(lines.get(10)).endsWith(",0.001000").startsWith("10,0.00");
+        assertThat(ask("mrc", trace.toString(), "--csv", "--points", "1").out()).startsWith("size,miss_ratio\n10,0.0");
+        assertThat(ask("mrc", trace.toString()).out()).contains("loop.txt (keys)").contains("10,000 requests")
+                .contains("items").doesNotContain("exact");
+    }
+
+    @Test
+    void sizesAreBytesWhereTheTraceHasSizes() throws IOException {
+        Path trace = Files.writeString(folder.resolve("trace.csv"), "id,size,what\n" + IntStream.range(0, 3000)
+                .mapToObj(i -> i % 3 == 2 ? "a,0,delete\n" : "a,1000,get\n").collect(Collectors.joining()));
+        Answer answer = ask("mrc", trace.toString(), "--format", "csv", "--column", "id", "--bytes-column", "size",
+                "--operation-column", "what", "--exact", "--csv", "--points", "1");
+        // Every other read finds the item that the one before brought.
+        assertThat(answer.out()).isEqualTo("size,miss_ratio,exact_miss_ratio\n1000,0.500000,0.500000\n");
+        assertThat(ask("mrc", trace.toString(), "--format", "csv", "--column", "id", "--bytes-column", "size").out())
+                .contains("bytes");
+    }
+
+    @Test
+    void withoutATraceYcsbAsks() {
+        Answer answer = ask("mrc", "--ycsb", "zipfian", "--keys", "2000", "--requests", "20000", "--exact", "--sample",
+                "0.5");
+        assertThat(answer.status()).isZero();
+        assertThat(answer.out()).contains("YCSB zipfian, 2,000 keys").contains("items").contains("exact");
+    }
+
+    @Test
+    void howFarASampledCurveIsFromTheExactOneIsToldOfATraceToo() throws IOException {
+        Path trace = Files.writeString(folder.resolve("loop.txt"),
+                IntStream.range(0, 10_000).mapToObj(i -> "k" + i * i % 997).collect(Collectors.joining("\n")));
+        Answer answer = ask("mrc", "--accuracy", trace.toString());
+        assertThat(answer.out()).contains("loop.txt").contains("allowed");
+        assertThat(answer.err()).isEmpty();
+        assertThat(ask("mrc", "--accuracy", "--csv", trace.toString()).out()).startsWith("stream,accesses,")
+                .hasLineCount(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"''|nothing to look at", "--ycsb hotspot|hotspot",
+            "--sample 0 TRACE|--sample 0",
+            "--sample 1.5 TRACE|above 0, to 1", "--points 0 TRACE|--points 0: allowed is 1",
+            "no-such-file|no such file",
+            "--format tar TRACE|tar", "--format csv --column nobody TRACE|no column 'nobody'; there are key, size",
+            "--format csv --bytes-column size TRACE|line 3: 'b' is not a whole number",
+            "--format csv --operation-column size TRACE|line 2: there is no operation '7'; allowed is",
+            "--format csv --block 100 TRACE|--block 100", "--ycsb zipfian --keys 0|--keys 0: allowed is 1 or more",
+            "--ycsb zipfian --updates 2|--updates 2.0", "--ycsb zipfian TRACE|allowed is one of them",
+            "--accuracy --keys 0|--keys 0"})
+    void badInputIsStatus2AndOneLine(String arguments, String message) throws IOException {
+        Path trace = Files.writeString(folder.resolve("trace.csv"), "key,size\na,7\na,b\n");
+        Answer answer = ask(("mrc " + arguments.replace("TRACE", trace.toString())).strip().split(" "));
+        assertThat(answer.err()).startsWith("varve: mrc: ").contains(message).hasLineCount(1);
+        assertThat(answer.out()).isEmpty();
+        assertThat(answer.status()).isEqualTo(2);
+    }
+}

@@ -1,0 +1,182 @@
+package io.varve.memory.locality;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * The keys whose next access is waited for, each with the drawn access that it was last seen at. Confined to its recorder.
+ *
+ * <p>A hash table with linear probing, of a fixed length. A slot is half a cache line, and has a tag beside the table:
+ * <pre>
+ *   slot: | hash 64 | start 64 | deadline 64 | bytes 48 | class 8 | level 8 |     tag: 8 bits of the hash, 0 if the slot is empty
+ * </pre>
+ * A key that is not in the table, which is nearly every key that is asked for, is told by the tags alone, eight of which are looked at at once: that leaves the
+ * common question in the processor's nearer caches, and to one branch that nearly always goes the same way. Nothing is left behind by a key that goes: those
+ * that were probed past it move up.
+ */
+final class FollowedKeys {
+    private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
+    private static final int SMALLEST = 16;
+    private static final byte EMPTY = 0;
+
+    private static final int START = 1;
+    private static final int DEADLINE = 2;
+    private static final int ITEM = 3;
+    private static final int SLOT_SHIFT = 2;
+    private static final int CLASS_SHIFT = 8;
+    private static final int BYTES_SHIFT = 16;
+    private static final long LEVEL_MASK = 0xFF;
+    private static final long MOST_BYTES = (1L << Long.SIZE - BYTES_SHIFT) - 1;
+
+    private static final VarHandle EIGHT_TAGS = MethodHandles.byteArrayViewVarHandle(long[].class,
+            ByteOrder.LITTLE_ENDIAN);
+    private static final int AT_ONCE = Long.BYTES;
+    private static final long ONES = 0x0101_0101_0101_0101L;
+    private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
+
+    /** Behind the last slot's tag follow those of the first slots again. */
+    private final byte[] tags;
+    private final long[] slots;
+    private final int mask;
+    private final int shift;
+    private int size;
+
+    /** @param keys wanted; there is room for one and a half times as many in three quarters of the slots */
+    FollowedKeys(int keys) {
+        int length = Math.max(SMALLEST, Integer.highestOneBit(Math.max(1, 2 * keys - 1)) << 1);
+        tags = new byte[length + AT_ONCE - 1];
+        slots = new long[length << SLOT_SHIFT];
+        mask = length - 1;
+        shift = Long.SIZE - Integer.numberOfTrailingZeros(length);
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Whether one more key leaves a slot empty, as every search needs. */
+    boolean hasRoom() {
+        return size < mask;
+    }
+
+    int slots() {
+        return mask + 1;
+    }
+
+    private int home(long hash) {
+        return (int) (hash * GOLDEN >>> shift);
+    }
+
+    private static byte tag(long hash) {
+        byte tag = (byte) hash;
+        return tag == EMPTY ? 1 : tag;
+    }
+
+    private void tag(int slot, byte tag) {
+        tags[slot] = tag;
+        if (slot < AT_ONCE - 1) {
+            tags[mask + 1 + slot] = tag;
+        }
+    }
+
+    private long hash(int slot) {
+        return slots[slot << SLOT_SHIFT];
+    }
+
+    /** The slot of a key, or -1. */
+    int find(long hash) {
+        long wanted = (tag(hash) & 0xFF) * ONES;
+        for (int slot = home(hash);; slot = slot + AT_ONCE & mask) {
+            long eight = (long) EIGHT_TAGS.get(tags, slot);
+            long equal = zeroBytes(eight ^ wanted);
+            long empty = zeroBytes(eight);
+            // Behind the first empty slot there is nothing more of what begins here.
+            for (long left = equal & (empty & -empty) - 1; left != 0; left &= left - 1) {
+                int candidate = slot + Long.numberOfTrailingZeros(left) / Byte.SIZE & mask;
+                if (hash(candidate) == hash) {
+                    return candidate;
+                }
+            }
+            if (empty != 0) {
+                return -1;
+            }
+        }
+    }
+
+    /** The high bit of each byte that is zero, and perhaps of some byte above one that is. */
+    private static long zeroBytes(long bytes) {
+        return bytes - ONES & ~bytes & HIGH_BITS;
+    }
+
+    /** Adds a key that is not there yet; there must be room. */
+    void add(long hash, long start, long itemBytes, int itemClass, long deadline, int level) {
+        assert find(hash) < 0 && hasRoom();
+        int slot = home(hash);
+        while (tags[slot] != EMPTY) {
+            slot = slot + 1 & mask;
+        }
+        int at = slot << SLOT_SHIFT;
+        slots[at] = hash;
+        slots[at + START] = start;
+        slots[at + DEADLINE] = deadline;
+        slots[at + ITEM] = Math.min(itemBytes, MOST_BYTES) << BYTES_SHIFT | (long) itemClass << CLASS_SHIFT | level;
+        tag(slot, tag(hash));
+        size++;
+    }
+
+    /** Empties a slot; another key may lie there afterwards. */
+    void remove(int slot) {
+        int gap = slot;
+        for (int next = gap + 1 & mask; tags[next] != EMPTY; next = next + 1 & mask) {
+            // It may move up if its home is not behind the gap.
+            if ((next - home(hash(next)) & mask) >= (next - gap & mask)) {
+                System.arraycopy(slots, next << SLOT_SHIFT, slots, gap << SLOT_SHIFT, 1 << SLOT_SHIFT);
+                tag(gap, tags[next]);
+                gap = next;
+            }
+        }
+        tag(gap, EMPTY);
+        size--;
+    }
+
+    void clear() {
+        Arrays.fill(tags, EMPTY);
+        size = 0;
+    }
+
+    boolean used(int slot) {
+        return tags[slot] != EMPTY;
+    }
+
+    /** The access that was drawn. */
+    long start(int slot) {
+        return slots[(slot << SLOT_SHIFT) + START];
+    }
+
+    long deadline(int slot) {
+        return slots[(slot << SLOT_SHIFT) + DEADLINE];
+    }
+
+    private long item(int slot) {
+        return slots[(slot << SLOT_SHIFT) + ITEM];
+    }
+
+    long bytes(int slot) {
+        return item(slot) >>> BYTES_SHIFT;
+    }
+
+    int itemClass(int slot) {
+        return (byte) (item(slot) >>> CLASS_SHIFT);
+    }
+
+    /** Which tells of how many accesses it is one: {@link DrawRate}. */
+    int level(int slot) {
+        return (int) (item(slot) & LEVEL_MASK);
+    }
+
+    void level(int slot, int level) {
+        slots[(slot << SLOT_SHIFT) + ITEM] = item(slot) & ~LEVEL_MASK | level;
+    }
+}

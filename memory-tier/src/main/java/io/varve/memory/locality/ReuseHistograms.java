@@ -1,0 +1,43 @@
+package io.varve.memory.locality;
+
+/**
+ * What has become of the drawn accesses to the items of one class, by how many accesses later it did. Confined to its recorder.
+ *
+ * <p>An item's stay in its place in the LRU stack ends with the next access to it, or because it goes: deleted or expired. Both are counted
+ * in bytes, apart, as the paper's {@code access_rth} and {@code delete_rth}; the reads among the accesses, which alone can hit, are counted too.
+ */
+final class ReuseHistograms {
+    /** Reuse times, exact to 1.6 %. Behind 2^48 accesses is never. */
+    static final Scale TIMES = new Scale(6, 48);
+
+    /** Bytes that were accessed again. */
+    final double[] accessed = new double[TIMES.buckets()];
+    /** Bytes that went. */
+    final double[] gone = new double[TIMES.buckets()];
+    /** Reads that came again. */
+    final double[] reads = new double[TIMES.buckets()];
+    /** Bytes still waited for when the present period began, less what is forgotten of them, by how long they had waited. */
+    final double[] before = new double[TIMES.buckets()];
+    /** All that were drawn and whose end is known, and those of {@link #before}. */
+    double ended;
+    double endedBefore;
+    /** Accesses after which an item is there, as many as the drawn ones stand for; what these items took; and the reads. */
+    double drawn;
+    double drawnBytes;
+    double drawnReads;
+
+    /** Ends the period: what is waited for now was waited for before the next one began. */
+    void forget(double keep, Waiting waiting) {
+        for (int i = 0; i < accessed.length; i++) {
+            before[i] = waiting.bytes(i) - keep * (waiting.bytes(i) - before[i]);
+            accessed[i] *= keep;
+            gone[i] *= keep;
+            reads[i] *= keep;
+        }
+        endedBefore = waiting.weight() - keep * (waiting.weight() - endedBefore);
+        ended *= keep;
+        drawn *= keep;
+        drawnBytes *= keep;
+        drawnReads *= keep;
+    }
+}

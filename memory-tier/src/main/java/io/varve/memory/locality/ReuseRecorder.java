@@ -1,0 +1,318 @@
+package io.varve.memory.locality;
+
+/**
+ * Learns from a stream of accesses, at the cost of a small part of them, how soon items are accessed again. Confined to one thread, or
+ * guarded by its owner's lock; its memory is fixed when it is made, and recording allocates nothing.
+ *
+ * <p><b>What is sampled.</b> Accesses are drawn at a fixed rate, whatever their keys (as AET's authors do [1]), and the key of a drawn access is
+ * followed until it is accessed again or goes. Sampling keys by their hash (SHARDS [2], the set sampling of pRedis [3]) sees all
+ * accesses to one key in a hundred: where a few keys take most of the accesses, everything depends on whether these few are among them. Here a
+ * key has as many samples as it has accesses to a hundred, give or take what chance allows, so that a hot key is just a key of which
+ * there are many samples. Both take the same memory: the keys that wait for their next access are a hundredth of all at any time.
+ *
+ * <p><b>What an access costs</b> that is not drawn and whose key is not followed, ninety-seven in a hundred or more: a number counted up and
+ * compared, and a look at eight bytes of a table of 128 KB.
+ *
+ * <p><b>Time</b> is counted in accesses. An item that expires goes by wall-clock time; nobody tells the recorder of it if the item had been
+ * evicted before, so the time at which it was to expire is kept with the sample: an access after that is no reuse, however much
+ * memory there is.
+ *
+ * <p>[1] Hu and others: Kinetic Modeling of Data Eviction in Cache (ATC 2016). [2] Waldspurger and others: Efficient MRC Construction
+ * with SHARDS (FAST 2015). [3] Pan and others: Penalty and Locality Aware Memory Allocation in Redis (SoCC 2019), section 2.2.
+ */
+public final class ReuseRecorder {
+    /** The expiry time of what does not expire. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    private static final int MOST_CLASSES = Byte.MAX_VALUE + 1;
+    /** Slots that are looked at for each key that is added while there are too many. */
+    private static final int SLICE = 32;
+
+    private final Sampling sampling;
+    private final DrawRate rate;
+    private final FollowedKeys followed;
+    private final ReuseHistograms[] classes;
+    private final Exposure exposure = new Exposure();
+
+    /** Accesses ever. */
+    private long clock;
+    /** Of this period: accesses that were no reads, and reads that found no item. */
+    private long writes;
+    private long absent;
+    /** Of this period: what the items took, at each access. */
+    private long bytes;
+    private double earlierReads;
+    private double earlierPresent;
+    private double earlierBytes;
+    /** Where the walk over the table is, and how many slots it still has to look at. */
+    private int walkedTo;
+    private int walkLeft;
+    /** The first wall-clock time that was told, to know how fast accesses come. */
+    private long firstMillis = NEVER;
+
+    /**
+     * @param classes how many there are, 1 to 128
+     * @param seed    of the draws
+     */
+    public ReuseRecorder(int classes, Sampling sampling, long seed) {
+        if (classes < 1 || classes > MOST_CLASSES) {
+            throw new IllegalArgumentException("There are 1 to " + MOST_CLASSES + " classes, not " + classes);
+        }
+        this.sampling = sampling;
+        this.classes = new ReuseHistograms[classes];
+        for (int i = 0; i < classes; i++) {
+            this.classes[i] = new ReuseHistograms();
+        }
+        rate = new DrawRate(sampling, seed);
+        followed = new FollowedKeys(sampling.keys());
+    }
+
+    /**
+     * A read of an item, which may be there or not: what a cache of more memory would hold counts.
+     *
+     * @param hash          of the key, 64 well mixed bits
+     * @param itemBytes     what the item takes
+     * @param expiresMillis when the item expires, or {@link #NEVER}
+     * @param nowMillis     the time
+     */
+    public void read(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
+        clock++;
+        bytes += itemBytes;
+        int slot = followed.find(hash);
+        if (slot >= 0) {
+            end(slot, true, nowMillis);
+        }
+        if (clock >= rate.next()) {
+            classes[itemClass].drawnReads += rate.weight(rate.level());
+            draw(hash, itemClass, itemBytes, expiresMillis, nowMillis);
+        }
+    }
+
+    /** A read of a key that has no item, and of which nobody knows what item it would be: a write tells that later. */
+    public void readOfNothing(long hash, int itemClass, long nowMillis) {
+        clock++;
+        absent++;
+        int slot = followed.find(hash);
+        if (slot >= 0) {
+            end(slot, true, nowMillis);
+        }
+        if (clock >= rate.next()) {
+            classes[itemClass].drawnReads += rate.weight(rate.level());
+            rate.draw(clock);
+        }
+    }
+
+    /** A write, which leaves an item of this size. */
+    public void write(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
+        clock++;
+        bytes += itemBytes;
+        writes++;
+        int slot = followed.find(hash);
+        if (slot >= 0) {
+            end(slot, false, nowMillis);
+        }
+        if (clock >= rate.next()) {
+            draw(hash, itemClass, itemBytes, expiresMillis, nowMillis);
+        }
+    }
+
+    /** An item has gone: deleted, or expired. Not for what is evicted. */
+    public void remove(long hash, long nowMillis) {
+        int slot = followed.find(hash);
+        if (slot >= 0) {
+            goes(slot, waited(slot, nowMillis));
+        }
+    }
+
+    /** All items have gone. */
+    public void removeAll() {
+        for (int slot = 0; slot < followed.slots(); slot++) {
+            if (followed.used(slot)) {
+                count(slot, classes[followed.itemClass(slot)].gone, clock - followed.start(slot));
+            }
+        }
+        followed.clear();
+    }
+
+    private void draw(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
+        if (firstMillis == NEVER) {
+            firstMillis = nowMillis;
+        }
+        classes[itemClass].drawn += rate.weight(rate.level());
+        classes[itemClass].drawnBytes += rate.weight(rate.level()) * itemBytes;
+        makeRoom();
+        // Room is short only where a tiny table has been at the last of all rates for long.
+        if (followed.hasRoom()) {
+            followed.add(hash, clock, itemBytes, itemClass, expiresMillis, rate.level());
+        }
+        rate.draw(clock);
+    }
+
+    /** The wait for a key ends with an access to it. */
+    private void end(int slot, boolean read, long nowMillis) {
+        if (nowMillis >= followed.deadline(slot)) {
+            goes(slot, waited(slot, nowMillis));
+            return;
+        }
+        ReuseHistograms histograms = classes[followed.itemClass(slot)];
+        long reuse = clock - followed.start(slot);
+        if (read) {
+            histograms.reads[ReuseHistograms.TIMES.bucket(reuse)] += rate.weight(followed.level(slot));
+        }
+        count(slot, histograms.accessed, reuse);
+        followed.remove(slot);
+    }
+
+    private void goes(int slot, long waited) {
+        count(slot, classes[followed.itemClass(slot)].gone, waited);
+        followed.remove(slot);
+    }
+
+    private void count(int slot, double[] bytes, long accesses) {
+        double weight = rate.weight(followed.level(slot));
+        bytes[ReuseHistograms.TIMES.bucket(accesses)] += weight * followed.bytes(slot);
+        classes[followed.itemClass(slot)].ended += weight;
+    }
+
+    /** For how many accesses an item has been there since the one that was drawn; less than have been since, if it has expired. */
+    private long waited(int slot, long nowMillis) {
+        long since = clock - followed.start(slot);
+        long late = nowMillis - followed.deadline(slot);
+        if (late <= 0 || nowMillis <= firstMillis) {
+            return since;
+        }
+        double accessesAMilli = (double) clock / (nowMillis - firstMillis);
+        return Math.max(0, since - Math.round(late * accessesAMilli));
+    }
+
+    /** Lowers the rate where too many keys are followed, and forgets some of them, a few slots at a time. */
+    private void makeRoom() {
+        int most = rate.lowest() ? followed.slots() / 4 * 3 : sampling.keys();
+        if (walkLeft == 0 && followed.size() >= most) {
+            rate.lower();
+            walkLeft = followed.slots();
+        }
+        int left = Math.min(walkLeft, SLICE);
+        walkLeft -= left;
+        while (left > 0) {
+            if (followed.used(walkedTo) && followed.level(walkedTo) < rate.level()) {
+                if (!rate.keeps(followed.level(walkedTo))) {
+                    followed.remove(walkedTo); // and looks at what has moved up
+                    continue;
+                }
+                followed.level(walkedTo, rate.level());
+            }
+            walkedTo = walkedTo + 1 & followed.slots() - 1;
+            left--;
+        }
+    }
+
+    /**
+     * Lets what was learnt so far count less, so that the curves follow a stream that changes. Takes time for each slot of the table; not for
+     * the path of a request.
+     *
+     * @param keep its weight, 0 to 1
+     */
+    public void forget(double keep, long nowMillis) {
+        if (!(keep >= 0 && keep <= 1)) {
+            throw new IllegalArgumentException("What is kept is 0 to 1, not " + keep);
+        }
+        removeExpired(nowMillis);
+        for (int i = 0; i < classes.length; i++) {
+            classes[i].forget(keep, Waiting.of(followed, rate, clock, i));
+        }
+        earlierReads = keep * reads();
+        earlierPresent = keep * present();
+        earlierBytes = keep * presentBytes();
+        writes = 0;
+        absent = 0;
+        bytes = 0;
+        exposure.forget(keep, clock);
+        rate.raise((double) sampling.keys() / 4 * 3 / Math.max(1, followed.size()));
+    }
+
+    /**
+     * Follows no key for longer than this from the access that was drawn, so that keys which never come again do not fill the table. What memory
+     * would hold for longer is not known then: {@link #evictionTime} of the largest memory that matters, and some more, is a good choice.
+     */
+    public void giveUp(long accesses) {
+        for (int slot = 0; slot < followed.slots();) {
+            if (followed.used(slot) && clock - followed.start(slot) > accesses) {
+                count(slot, classes[followed.itemClass(slot)].accessed, Long.MAX_VALUE);
+                followed.remove(slot); // and looks at what has moved up
+            } else {
+                slot++;
+            }
+        }
+    }
+
+    private void removeExpired(long nowMillis) {
+        for (int slot = 0; slot < followed.slots();) {
+            if (followed.used(slot) && nowMillis >= followed.deadline(slot)) {
+                goes(slot, waited(slot, nowMillis));
+            } else {
+                slot++;
+            }
+        }
+    }
+
+    /** The curve of all classes together, as if they shared one LRU stack. */
+    public MissRatioCurve curve(long nowMillis) {
+        return all(nowMillis).curve(reads() == 0 ? 0 : present() / reads());
+    }
+
+    /**
+     * The average eviction time under LRU: for how many accesses an item stays after the last one to it, in a memory that all classes share.
+     *
+     * @return {@link Long#MAX_VALUE} if nothing was seen that would fill such a memory
+     */
+    public long evictionTime(double memoryBytes, long nowMillis) {
+        return all(nowMillis).evictionTime(memoryBytes);
+    }
+
+    private Ends all(long nowMillis) {
+        removeExpired(nowMillis);
+        Ends ends = new Ends();
+        for (int i = 0; i < classes.length; i++) {
+            ends.add(classes[i], Waiting.of(followed, rate, clock, i));
+        }
+        // How many bytes were accessed in all is known: it puts right what chance did to the sample.
+        ends.sink(exposure, clock, presentBytes());
+        return ends;
+    }
+
+    /** The curve of one class, which has memory of its own. */
+    public MissRatioCurve curve(int itemClass, long nowMillis) {
+        removeExpired(nowMillis);
+        ReuseHistograms histograms = classes[itemClass];
+        Ends ends = new Ends();
+        ends.add(histograms, Waiting.of(followed, rate, clock, itemClass));
+        ends.sink(exposure, clock, histograms.drawnBytes);
+        return ends.curve(histograms.drawnReads == 0 ? 0 : histograms.drawn / histograms.drawnReads);
+    }
+
+    /** Reads; what was forgotten in part counts in part. */
+    public double reads() {
+        return earlierReads + exposure.period(clock) - writes;
+    }
+
+    /** Accesses after which an item is there. */
+    private double present() {
+        return earlierPresent + exposure.period(clock) - absent;
+    }
+
+    /** What these items took, together. */
+    private double presentBytes() {
+        return earlierBytes + bytes;
+    }
+
+    /** The share of accesses that is drawn at present. */
+    public double rate() {
+        return 1 / rate.weight(rate.level());
+    }
+
+    /** Keys that are followed at present. */
+    public int followedKeys() {
+        return followed.size();
+    }
+}
