@@ -206,6 +206,24 @@ class FlashWaitingTest {
         ask(other, "EXISTS a b", "1");
     }
 
+    /** What those behind it wait for is in memory: whoever comes anew may take it too. */
+    @Test
+    void thoseBehindItAreServedMeanwhile() throws IOException {
+        RawClient first = waiting("BLPOP a b 0");
+        RawClient second = waiting("BLPOP a 0");
+        RawClient third = waiting("BLPOP c a 0");
+        AtomicInteger looks = fillUp();
+        gets(second, "a", "x");
+        ask(other, "RPUSH a y z", "2");
+        gets(third, "a", "y");
+        int before = looks.get();
+        await(() -> looks.get() > before + 1);
+        assertThat(first.isAnswered()).isFalse();
+        ask(other, "LLEN a", "1");
+        makeRoom();
+        gets(first, "a", "z");
+    }
+
     @Test
     void theNextOneIsServedIfItLeaves() throws IOException {
         RawClient leaves = waiting("BLPOP a b 0");
