@@ -67,7 +67,7 @@ public final class ShardCollections {
             filled = true;
         } catch (CacheFullException full) {
             // What was taken is given back: as much again, at the least, is what it needs.
-            throw CacheFullException.of(full.bytes() + 2 * ShardTrees.nodeBytes(address));
+            throw full.inAll(full.bytes() + 2 * ShardTrees.nodeBytes(address));
         } finally {
             if (!filled) {
                 items.abandon(made);
@@ -151,7 +151,7 @@ public final class ShardCollections {
         try {
             link(to, made, expireAt, lookAt, nowMillis);
         } catch (CacheFullException full) {
-            throw CacheFullException.of(Math.max(full.bytes(), context.pool.segmentBytes()));
+            throw full.inAll(Math.max(full.bytes(), context.pool.segmentBytes()));
         }
         long address = items.address(made);
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());

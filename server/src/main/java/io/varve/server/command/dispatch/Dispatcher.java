@@ -446,7 +446,7 @@ public final class Dispatcher implements AutoCloseable {
             } catch (CacheFullException full) {
                 reply.rollback(mark);
                 asked = room.toAskFor(asked, full);
-                if (attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
+                if (!full.roomHelps() || attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
                         || !room.mayRunAgain(batch, command, spec)
                         || !room.admit(batch, command, client, asked)) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);

@@ -196,7 +196,7 @@ final class PackedHashEdit {
     void makeRoom(long more) {
         long needed = base + length + more;
         if (needed > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         if (present) {
             long capacity = more == 0 ? needed : Math.min(MAX_BYTES, needed + (needed >>> 2));
