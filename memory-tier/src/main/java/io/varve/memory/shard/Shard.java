@@ -43,6 +43,10 @@ public final class Shard {
     private static final int BUCKETS_PER_CLOCK = 8;
     /** What lives may be moved to reclaim a detached database by segments: at most this part of what it has. */
     private static final int MOST_MOVED_PART = 8;
+    static final int INDEX_SHARE = Index
+            .bytesPerItem(MAX_INDEX_LOAD - INDEX_LOAD_STAGGER / 2);
+    private static final int BESIDE_CONTENT = ItemLayout.size(0, 0, false) + INDEX_SHARE;
+    private static final int WITH_EXPIRY = ItemLayout.EXPIRY_BYTES + Expiry.BYTES_PER_ENTRY;
     /** Items that are reclaimed at once at most: those of some home buckets, or a part of a crowded one's. */
     private static final int DOOMED = 64;
 
@@ -219,6 +223,14 @@ public final class Shard {
         LargeRun run = Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
         return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + nodeBytes + indexShare
                 + expiryShare;
+    }
+
+    /**
+     * Bytes that an item of a short key takes in a segment, in the index and for its expiry, which is what most take: quickly told, and the same for a value in a
+     * run of its own as in a segment.
+     */
+    public static long usualBytes(int keyLength, int capacity, boolean expires) {
+        return (long) BESIDE_CONTENT + keyLength + capacity + (expires ? WITH_EXPIRY : 0);
     }
 
     public @Nullable ValueRun runOf(Item item) {
