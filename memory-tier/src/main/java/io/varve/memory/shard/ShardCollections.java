@@ -21,6 +21,9 @@ import io.varve.memory.segment.ItemLayout;
  * the key stays as it is.
  */
 public final class ShardCollections {
+    /** Beside the word of a hash: the times of a field or two, so that a long one is not moved once more for its own. */
+    private static final int ROOM_FOR_TIMES = 16;
+
     private final Shard shard;
     private final ShardItems items;
     private final ShardContext context;
@@ -224,7 +227,7 @@ public final class ShardCollections {
         int encoding = item.encoding();
         int length = item.valueLength();
         int needed = length + TimedHashLayout.WORD_BYTES;
-        shard.resize(key, item, Item.TIMED, needed, needed, nowMillis);
+        shard.resize(key, item, Item.TIMED, needed, needed + ROOM_FOR_TIMES, nowMillis);
         Memory.copy(item.valueAddress(), item.valueAddress() + TimedHashLayout.WORD_BYTES, length);
         TimedHashLayout.write(item.valueAddress(), expireAt, encoding);
         items.look(item, item.location(), item.address());
