@@ -57,6 +57,11 @@ final class PackedHashEdit {
         return present ? PackedHash.count(hash()) - due : 0;
     }
 
+    /** Whether there are fields that are due. */
+    boolean hides() {
+        return due > 0;
+    }
+
     /** Whether fields may have times. */
     boolean keepsTimes() {
         return base != 0;
