@@ -14,18 +14,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What others have to make room for, and what they do not. Confined to the test's thread. */
 class RefusedRoomTest {
     private static final int WANTED_BYTES = 1 << 20;
+    private static final int ALL_BYTES = 16 << 20;
 
     private final CommandHarness server = new CommandHarness(ServerConfig.defaults().with("maxmemory", "16mb")
             .with("shards", "2").with("maxmemory-policy", "allkeys-lru"), "127.0.0.1:1", this::commands);
     private int runs;
 
-    /** With two that are always refused memory: a lot of it, or more than anything can have. */
+    /** With some that are always refused memory: a lot of it, all that there is, or more than anything can have. */
     private CommandTable commands(ServerContext context) {
         CommandTable.Builder table = CommandTable.builder();
         StringCommands.addTo(table);
         TransactionCommands.addTo(table);
         new ConnectionCommands(context).register(table);
         table.add(refused("wants", CacheFullException.of(WANTED_BYTES)));
+        table.add(refused("wantsall", CacheFullException.of(ALL_BYTES)));
         table.add(refused("wantstoomuch", CacheFullException.TOO_LARGE));
         CommandTable complete = table.build(context.config().renames());
         context.commands(complete);
@@ -62,9 +64,11 @@ class RefusedRoomTest {
         long before = evicted();
         assertThat(server.run("WANTSTOOMUCH k")).startsWith("-OOM");
         assertThat(runs).isOne();
+        assertThat(server.run("WANTSALL k")).startsWith("-OOM");
+        assertThat(runs).isEqualTo(2);
         assertThat(evicted()).isEqualTo(before);
         assertThat(server.run("WANTS k")).startsWith("-OOM");
-        assertThat(runs).isGreaterThan(1);
+        assertThat(runs).isGreaterThan(3);
         assertThat(evicted()).isGreaterThan(before);
     }
 
