@@ -67,6 +67,12 @@ public interface CacheSession {
     /** Finds an item for reading: counts a hit or a miss and renews its access clock. An expired one is not found. */
     boolean find(Key key, Item item);
 
+    /** Notes how many hits and misses the shards of the set, which are locked, have counted so far. */
+    void note(ShardSet shards, Looks looks);
+
+    /** They count from there on again: who has looked for something since is going to do so once more, and has not let go of the locks. */
+    void forgetSince(ShardSet shards, Looks looks);
+
     /** Finds an item that is about to be changed: renews its access clock, but is neither a hit nor a miss. */
     boolean findForWriting(Key key, Item item);
 

@@ -179,6 +179,20 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void note(ShardSet set, Looks looks) {
+        for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
+            looks.note(i, shards[i].hits(), shards[i].misses());
+        }
+    }
+
+    @Override
+    public void forgetSince(ShardSet set, Looks looks) {
+        for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
+            shards[i].counted(looks.hits(i), looks.misses(i));
+        }
+    }
+
+    @Override
     public boolean findForWriting(Key key, Item item) {
         Shard shard = shards[key.shard()];
         boolean found = shard.findForWriting(key, item, nowMillis, touching);

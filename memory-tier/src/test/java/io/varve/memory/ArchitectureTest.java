@@ -8,6 +8,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.Test;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -48,6 +51,17 @@ final class ArchitectureTest {
                 .check(CLASSES);
         noClasses().that().resideInAPackage(ROOT + ".locality..").should().dependOnClassesThat()
                 .resideInAPackage("java.lang.foreign..").check(CLASSES);
+    }
+
+    /** What is remembered of keys that have gone needs memory and a clock, and no item. */
+    @Test
+    void penaltyKnowsCurvesMemoryAndTheClock() {
+        noClasses().that().resideInAPackage(ROOT + ".penalty..").should().dependOnClassesThat()
+                .resideOutsideOfPackages(ROOT + ".penalty..", ROOT + ".locality..", ROOT + ".offheap..",
+                        ROOT + ".item..", "java.lang..", "java.util..", "org.jspecify..")
+                .check(CLASSES);
+        noClasses().that().resideInAPackage(ROOT + ".penalty..").should().dependOnClassesThat(
+                resideInAPackage(ROOT + ".item..").and(not(simpleName("Ticker")))).check(CLASSES);
     }
 
     @Test

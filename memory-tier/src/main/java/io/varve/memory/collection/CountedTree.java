@@ -50,6 +50,7 @@ final class CountedTree {
 
     final LeafFormat format;
     final Moves moves;
+    private final boolean hasEvenOrder;
     private final TreeInsertion insertion;
     private final TreeRemoval removal;
     private final TreePath spare = new TreePath();
@@ -67,6 +68,7 @@ final class CountedTree {
     CountedTree(LeafFormat format, Moves moves) {
         this.format = format;
         this.moves = moves;
+        hasEvenOrder = format.hasEvenOrder();
         insertion = new TreeInsertion(this, format);
         removal = new TreeRemoval(this, format);
     }
@@ -199,7 +201,9 @@ final class CountedTree {
     /** The last child whose first element comes before what is sought, or the first child. */
     private int slotOf(long inner, int level, Element sought) {
         boolean orEqual = sought.orderOnly && sought.behindEqual;
-        int below = Math.max(0, InnerLayout.lastBelow(inner, 1, sought.order, orEqual));
+        int below = hasEvenOrder && !orEqual
+                ? InnerLayout.lastBelowOfEven(inner, sought.order)
+                : Math.max(0, InnerLayout.lastBelow(inner, 1, sought.order, orEqual));
         if (sought.orderOnly) {
             return below;
         }

@@ -1,6 +1,6 @@
 package io.varve.memory.collection;
 
-/** Entries of one size, among which is searched by halves. Immutable. */
+/** Entries of one size, among which is searched by halves unless a format knows better. Immutable. */
 abstract sealed class FixedFormat extends LeafFormat permits MemberIndexFormat, FieldTimeFormat {
     private final int bytes;
 
@@ -30,7 +30,7 @@ abstract sealed class FixedFormat extends LeafFormat permits MemberIndexFormat, 
     }
 
     @Override
-    final void seek(long leaf, Element sought, TreePath path) {
+    void seek(long leaf, Element sought, TreePath path) {
         long first = leaf + NodeLayout.HEADER_BYTES;
         int low = 0;
         int high = NodeLayout.count(leaf);
@@ -42,7 +42,12 @@ abstract sealed class FixedFormat extends LeafFormat permits MemberIndexFormat, 
                 high = middle;
             }
         }
-        path.index = low;
-        path.offset = offset(leaf, low);
+        stand(path, low);
+    }
+
+    /** Has the path stand at an entry of its leaf, or behind the last. */
+    final void stand(TreePath path, int index) {
+        path.index = index;
+        path.offset = NodeLayout.HEADER_BYTES + index * bytes;
     }
 }

@@ -30,6 +30,11 @@ final class HashedFormat extends LeafFormat {
     }
 
     @Override
+    boolean hasEvenOrder() {
+        return true;
+    }
+
+    @Override
     long bytesOf(Element element) {
         long bytes = (long) LENGTH + PackedHashLayout.varintBytes(element.length) + element.length;
         return hasValues

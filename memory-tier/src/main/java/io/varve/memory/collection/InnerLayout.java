@@ -118,4 +118,31 @@ final class InnerLayout {
         }
         return low - 1;
     }
+
+    /**
+     * The same where separators are as good as drawn evenly, as hashes are: where one should be is calculated, and it is a few
+     * steps from there.
+     */
+    static int lastBelowOfEven(long inner, long bound) {
+        int last = NodeLayout.count(inner) - 1;
+        if (last < 1) {
+            return 0;
+        }
+        long least = separator(inner, 1);
+        long greatest = separator(inner, last);
+        if (bound <= least) {
+            return 0;
+        }
+        if (bound > greatest) {
+            return last;
+        }
+        int slot = 1 + (int) ((bound - least) * (last - 1) / (greatest - least));
+        while (separator(inner, slot) >= bound) {
+            slot--;
+        }
+        while (separator(inner, slot + 1) < bound) {
+            slot++;
+        }
+        return slot;
+    }
 }

@@ -9,6 +9,11 @@ abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat,
     /** The most entries of a leaf: what a search steps over. */
     static final int MOST_ENTRIES = 128;
 
+    /** Whether orders are 32 bits as good as drawn evenly, so that it can be calculated about where one is. */
+    boolean hasEvenOrder() {
+        return false;
+    }
+
     /** Bytes that an element takes. */
     abstract long bytesOf(Element element);
 

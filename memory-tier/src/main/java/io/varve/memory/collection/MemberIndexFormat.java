@@ -24,6 +24,38 @@ final class MemberIndexFormat extends FixedFormat {
         super(BYTES);
     }
 
+    @Override
+    boolean hasEvenOrder() {
+        return true;
+    }
+
+    /** It is calculated about where the hash should be, and a few steps from there. */
+    @Override
+    void seek(long leaf, Element sought, TreePath path) {
+        long bound = sought.behindEqual ? sought.order + 1 : sought.order;
+        int count = NodeLayout.count(leaf);
+        long first = leaf + NodeLayout.HEADER_BYTES;
+        long least = count == 0 ? bound : hash(first);
+        if (bound <= least) {
+            stand(path, 0);
+            return;
+        }
+        int last = count - 1;
+        long greatest = hash(first + (long) last * BYTES);
+        if (bound > greatest) {
+            stand(path, count);
+            return;
+        }
+        int index = (int) ((bound - least) * last / (greatest - least));
+        while (hash(first + (long) index * BYTES) < bound) {
+            index++;
+        }
+        while (hash(first + (long) (index - 1) * BYTES) >= bound) {
+            index--;
+        }
+        stand(path, index);
+    }
+
     /** The leaf is the element's {@code stored}. */
     @Override
     void write(long entry, Element element) {

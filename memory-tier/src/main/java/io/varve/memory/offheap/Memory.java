@@ -196,13 +196,17 @@ public final class Memory {
         check(a, length);
         check(b, length);
         if (length >= 8) {
+            // What differs most often differs in its end: user1000385178204227360, element:000000012345.
             int last = length - 8;
+            if (ALL.get(LONG, a + last) != ALL.get(LONG, b + last)) {
+                return false;
+            }
             for (int i = 0; i < last; i += 8) {
                 if (ALL.get(LONG, a + i) != ALL.get(LONG, b + i)) {
                     return false;
                 }
             }
-            return ALL.get(LONG, a + last) == ALL.get(LONG, b + last);
+            return true;
         }
         for (int i = 0; i < length; i++) {
             if (ALL.get(BYTE, a + i) != ALL.get(BYTE, b + i)) {

@@ -13,15 +13,17 @@ import io.varve.memory.offheap.Regions;
  * What the ids of a shard's nodes and trees stand for: an entry of 8 bytes for each, in slabs. Guarded by the shard's lock.
  *
  * <pre>
- *  63  62 61  59 58  48 47                              0
- * +------+------+------+---------------------------------+
- * | kind | marks| 0    | location                        |   a node; a tree, whose location is that of its root item
- * +------+------+------+---------------------------------+
+ *  63  62 61  59 58  54 53    48 47                     0
+ * +------+------+------+--------+------------------------+
+ * | kind | marks| 0    | header | location               |   a node; a tree, whose location is that of its root item
+ * +------+------+------+--------+------------------------+
  * | kind | the root node, 31 bits  | the next, 31 bits   |   a dying tree
  * +------+-------------------------+---------------------+
  * | 0    | the next free id of the slab, counted from 1  |   free
  * +------+-----------------------------------------------+
  * </pre>
+ *
+ * <p>{@code header} is how many bytes of a node's item precede its value: who wants the value need not read the header first.
  *
  * <p>Ids never move, so a slab goes back to the system only when all of its ids are free; a fresh id comes from the lowest slab
  * that has one, so that the higher ones empty. One empty slab is kept.
@@ -41,6 +43,8 @@ final class NodeTable {
     private static final int TREE = 2;
     private static final int DYING = 3;
     private static final long LOCATION_MASK = (1L << 48) - 1;
+    private static final int HEADER_SHIFT = 48;
+    private static final int HEADER_MASK = (1 << 6) - 1;
     private static final int ROOT_SHIFT = 31;
     private static final int ID_MASK = Integer.MAX_VALUE;
 
@@ -101,7 +105,7 @@ final class NodeTable {
         }
         size++;
         int id = slab << SLAB_SHIFT | place;
-        node(id, 0, 0);
+        node(id, 0, 0, 0);
         return id;
     }
 
@@ -255,11 +259,23 @@ final class NodeTable {
         return bits & LOCATION_MASK;
     }
 
+    /** Bytes of a node's item that precede its value. */
+    static int headerBytesOf(long bits) {
+        return (int) (bits >>> HEADER_SHIFT) & HEADER_MASK;
+    }
+
     /**
-     * @param marks {@link #COPIED}, {@link #DROPPED}, both or none
+     * @param headerBytes bytes of the item that precede the value, at most 63
+     * @param marks       {@link #COPIED}, {@link #DROPPED}, both or none
      */
-    void node(int id, long location, long marks) {
-        bits(id, (long) NODE << KIND_SHIFT | marks | location);
+    void node(int id, long location, int headerBytes, long marks) {
+        assert headerBytes >= 0 && headerBytes <= HEADER_MASK : headerBytes;
+        bits(id, (long) NODE << KIND_SHIFT | marks | (long) headerBytes << HEADER_SHIFT | location);
+    }
+
+    /** A node stays, where it is, and has no marks any more. */
+    void unmark(int id) {
+        bits(id, bits(id) & ~(COPIED | DROPPED));
     }
 
     void tree(int id, long location) {

@@ -122,6 +122,23 @@ public final class Shard {
         return found;
     }
 
+    /** How often {@link #find} has found. */
+    public long hits() {
+        return hits;
+    }
+
+    /** How often it has not. */
+    public long misses() {
+        return misses;
+    }
+
+    /** Forgets hits and misses beyond these: what was looked for is going to be looked for again. */
+    public void counted(long hitsBefore, long missesBefore) {
+        assert isLockedByMe() && hitsBefore <= hits && missesBefore <= misses : "more were counted before";
+        hits = hitsBefore;
+        misses = missesBefore;
+    }
+
     /** Tells that a key was looked for in vain. */
     public void tellMissed(Key key) {
         items.tellMissed(key);

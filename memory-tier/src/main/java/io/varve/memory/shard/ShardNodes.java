@@ -5,6 +5,7 @@ import io.varve.memory.collection.NodeSpace;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.SegmentPool;
 
 /**
  * The nodes of a shard's trees: internal items whose key is their id, found through the {@link NodeTable}. Guarded by the shard's
@@ -22,6 +23,7 @@ final class ShardNodes implements NodeSpace {
     private final NodeItems items;
     private final ShardContext context;
     private final NodeTable table;
+    private final SegmentPool pool;
     private final NodeJournal journal;
     private final int targetBytes;
     private boolean begun;
@@ -33,6 +35,7 @@ final class ShardNodes implements NodeSpace {
         this.items = items;
         this.context = context;
         this.table = table;
+        pool = context.pool;
         journal = new NodeJournal(context.regions, context.budget);
         targetBytes = Math.min(TARGET_BYTES, context.largeThresholdBytes / TARGET_PART_OF_LARGE);
     }
@@ -62,10 +65,15 @@ final class ShardNodes implements NodeSpace {
                 throw full;
             }
         }
-        table.node(node, location, begun ? NodeTable.COPIED : 0);
+        isAt(node, location, begun ? NodeTable.COPIED : 0);
         NodeLayout.tree(address(node), tree);
         nodes++;
         return node;
+    }
+
+    private void isAt(int node, long location, long marks) {
+        long item = pool.address(location);
+        table.node(node, location, (int) (ItemLayout.valueAddress(item) - item), marks);
     }
 
     /** An id that stands for nothing yet. */
@@ -93,7 +101,8 @@ final class ShardNodes implements NodeSpace {
     @Override
     public long address(int node) {
         assert table.isNode(node) && (table.bits(node) & NodeTable.GONE) == 0 : "no node " + node;
-        return ItemLayout.valueAddress(items.address(table.location(node)));
+        long bits = table.bits(node);
+        return pool.address(NodeTable.locationOf(bits)) + NodeTable.headerBytesOf(bits);
     }
 
     @Override
@@ -111,7 +120,7 @@ final class ShardNodes implements NodeSpace {
         long made = items.make(node, capacity, nowMillis);
         note(node, table.bits(node), made);
         Memory.copy(from, ItemLayout.valueAddress(items.address(made)), kept);
-        table.node(node, made, NodeTable.COPIED);
+        isAt(node, made, NodeTable.COPIED);
     }
 
     @Override
@@ -132,7 +141,7 @@ final class ShardNodes implements NodeSpace {
         long made = items.make(node, capacity, nowMillis);
         long from = address(node);
         Memory.copy(from, ItemLayout.valueAddress(items.address(made)), Math.min(capacity, capacity(node)));
-        table.node(node, made, begun ? NodeTable.COPIED : 0);
+        isAt(node, made, begun ? NodeTable.COPIED : 0);
         writtenSinceBegin += ItemLayout.size(items.address(made));
         items.discard(location);
     }
@@ -233,7 +242,7 @@ final class ShardNodes implements NodeSpace {
                 items.discard(NodeTable.locationOf(now));
                 release(node);
             } else {
-                table.node(node, NodeTable.locationOf(now), 0);
+                table.unmark(node);
             }
         }
         journal.clear();
@@ -264,14 +273,14 @@ final class ShardNodes implements NodeSpace {
     /** Moves a node out of a segment that is cleaned. */
     void move(int node, long location, long millis) {
         assert table.location(node) == location : "node " + node + " is not at " + location;
-        table.node(node, items.move(location, millis), 0);
+        isAt(node, items.move(location, millis), 0);
     }
 
     /** The item of a dying tree's leaf goes at once; its id goes when the tree's turn comes. */
     void discard(int node, long location) {
         assert table.location(node) == location : "node " + node + " is not at " + location;
         items.discard(location);
-        table.node(node, 0, NodeTable.GONE);
+        table.node(node, 0, 0, NodeTable.GONE);
     }
 
     /** Bytes of the journal. */

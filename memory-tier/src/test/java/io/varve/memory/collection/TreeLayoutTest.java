@@ -1,6 +1,8 @@
 package io.varve.memory.collection;
 
 import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.SplittableRandom;
 
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
@@ -123,6 +125,48 @@ class TreeLayoutTest {
                     expected = separators[i] < bound || orEqual && separators[i] == bound ? i : expected;
                 }
                 assertThat(InnerLayout.lastBelow(memory, 1, bound, orEqual)).isEqualTo(expected);
+            }
+        }
+    }
+
+    /** Where hashes should be is calculated: few or many, even or not, equal ones among them. */
+    @Test
+    void whatIsCalculatedIsWhatASearchFinds() {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 20_000; round++) {
+            int count = 1 + random.nextInt(InnerLayout.MOST_CHILDREN);
+            long range = 1L << random.nextInt(33);
+            int bits = random.nextInt(4) == 0 ? random.nextInt(1, 33) : 32;
+            long[] hashes = new long[count];
+            for (int i = 0; i < count; i++) {
+                hashes[i] = random.nextLong(range) >>> 32 - bits & 0xFFFF_FFFFL;
+            }
+            Arrays.sort(hashes);
+            NodeLayout.clear(memory, 1);
+            long leaf = memory + BYTES / 2;
+            NodeLayout.clear(leaf, 0);
+            Element element = new Element();
+            for (int i = 0; i < count; i++) {
+                // What the first slot has says nothing.
+                InnerLayout.put(memory, i, i, 1, i == 0 ? random.nextLong() : hashes[i]);
+                MemberIndexFormat.INSTANCE.write(leaf + MemberIndexFormat.INSTANCE.offset(leaf, i),
+                        element.of(hashes[i], 0, 0));
+            }
+            InnerLayout.count(memory, count);
+            NodeLayout.count(leaf, count);
+            long near = hashes[random.nextInt(count)] + random.nextInt(-1, 2);
+            for (long bound : new long[] {0, near, random.nextLong(range), 0xFFFF_FFFFL}) {
+                assertThat(InnerLayout.lastBelowOfEven(memory, bound)).as("seed %d, round %d", seed, round)
+                        .isEqualTo(Math.max(0, InnerLayout.lastBelow(memory, 1, bound, false)));
+                for (boolean behind : new boolean[] {false, true}) {
+                    TreePath path = new TreePath();
+                    MemberIndexFormat.INSTANCE.seek(leaf, element.order(bound, behind), path);
+                    int expected = (int) Arrays.stream(hashes)
+                            .filter(hash -> behind ? hash <= bound : hash < bound).count();
+                    assertThat(path.index).as("seed %d, round %d", seed, round).isEqualTo(expected);
+                    assertThat(path.offset).isEqualTo(MemberIndexFormat.INSTANCE.offset(leaf, expected));
+                }
             }
         }
     }

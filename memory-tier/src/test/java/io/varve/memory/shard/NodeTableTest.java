@@ -31,12 +31,13 @@ class NodeTableTest {
         int id = table.allocate();
         assertThat(id).isPositive();
         long last = (1L << 48) - 1;
-        table.node(id, last, NodeTable.COPIED);
+        table.node(id, last, 63, NodeTable.COPIED);
+        assertThat(NodeTable.headerBytesOf(table.bits(id))).isEqualTo(63);
         assertThat(table.isNode(id)).isTrue();
         assertThat(table.location(id)).isEqualTo(last);
         assertThat(table.bits(id) & NodeTable.COPIED).isNotZero();
         assertThat(table.bits(id) & (NodeTable.DROPPED | NodeTable.GONE)).isZero();
-        table.node(id, 0, NodeTable.GONE | NodeTable.DROPPED);
+        table.node(id, 0, 0, NodeTable.GONE | NodeTable.DROPPED);
         assertThat(table.location(id)).isZero();
         table.tree(id, last);
         assertThat(table.isTree(id)).isTrue();
@@ -86,7 +87,7 @@ class NodeTableTest {
             if (ids.isEmpty() || random.nextInt(10) < (grows ? 7 : 2)) {
                 int id = table.allocate();
                 long location = random.nextLong(1L << 48);
-                table.node(id, location, 0);
+                table.node(id, location, 12, 0);
                 assertThat(model.put(id, location)).isNull();
                 ids.add(id);
             } else {

@@ -17,15 +17,24 @@ public final class ErrorCounts {
      * @param error the whole text, such as {@code ERR syntax error}
      */
     public void add(String error) {
-        total.increment();
+        add(prefix(error), 1);
+    }
+
+    /** By what an error is counted: its first word. */
+    public static String prefix(String error) {
         int blank = error.indexOf(' ');
-        String prefix = blank < 0 ? error : error.substring(0, blank);
+        return blank < 0 ? error : error.substring(0, blank);
+    }
+
+    /** So many errors with this {@link #prefix}. */
+    public void add(String prefix, long times) {
+        total.add(times);
         LongAdder adder = counts.get(prefix);
         if (adder == null && counts.size() < MAX_PREFIXES) {
             adder = counts.computeIfAbsent(prefix, _ -> new LongAdder());
         }
         if (adder != null) {
-            adder.increment();
+            adder.add(times);
         }
     }
 

@@ -353,14 +353,19 @@ public final class ServerContext implements InfoSource {
     /** A client's connection has ended. On its event loop. */
     public void disconnect(Client client) {
         clients.remove(client);
+        waitsNoMore(client);
+        client.endTransaction();
+        stopTracking(client);
+        client.subscriptions().end();
+    }
+
+    /** A client, be it connected, runs no more commands: it waits for no key, and holds nobody up. On its event loop. */
+    public void waitsNoMore(Client client) {
         stopWaiting(client, false);
         Pass pass = client.takePass();
         if (pass != null) {
             blockedKeys.leave(pass);
         }
-        client.endTransaction();
-        stopTracking(client);
-        client.subscriptions().end();
     }
 
     /** The keys that clients wait for. */

@@ -129,17 +129,36 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             server.disconnect(leaving);
         }
         decoder.close();
+        if (!inTurn) {
+            letGo();
+        }
+    }
+
+    /**
+     * No command runs any more, and others get what was kept for this client: at once, as closing may take a while. An encrypted
+     * connection says so first, to a client that may not read.
+     */
+    private void endAndClose() {
+        closed = true;
+        channel.close();
+        if (!inTurn) {
+            letGo();
+        }
+    }
+
+    /** Gives up what it waits for, its place among others who wait, and what it has not executed. */
+    private void letGo() {
+        Client leaving = client;
+        if (leaving != null) {
+            out().end();
+            leaving.subscriptions().cutOff();
+            server.waitsNoMore(leaving);
+        }
         Suspension ended = waiting;
         endWaiting();
         if (ended != null) {
             ended.over();
         }
-        if (!inTurn) {
-            dropBuffers();
-        }
-    }
-
-    private void dropBuffers() {
         Batch dropped = parked.take();
         if (dropped != null) {
             java.util.Objects.requireNonNull(worker).giveBack(dropped);
@@ -163,7 +182,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         } else {
             logUnexpected(cause);
         }
-        ctx.close();
+        endAndClose();
     }
 
     private void logUnexpected(Throwable cause) {
@@ -281,7 +300,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             inTurn = false;
         }
         if (closed) {
-            dropBuffers();
+            letGo();
         } else {
             goOn();
         }
@@ -388,18 +407,15 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         return java.util.Objects.requireNonNull(outgoing);
     }
 
-    /** An encrypted connection may take a while to say so to a client that does not read: none of its commands runs meanwhile. */
     @Override
     public void cutOff() {
-        closed = true;
-        channel.close();
+        endAndClose();
     }
 
     @Override
     public void failed(Throwable cause) {
-        closed = true;
         logUnexpected(cause);
-        channel.close();
+        endAndClose();
     }
 
     /** Decides what happens next: another turn, waiting for the client to read, or for more to arrive. */
@@ -423,9 +439,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         incomingCapacityBytes = (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
         if (incomingBytes > server.config().queryBufferLimitBytes()) {
             LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
-            closed = true;
-            channel.close();
-            dropBuffers();
+            endAndClose();
         }
     }
 
@@ -442,9 +456,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private void closeFor(Throwable none) {
         logUnexpected(none);
-        closed = true;
-        channel.close();
-        dropBuffers();
+        endAndClose();
     }
 
     /** The same for the batch that is parked, if it may be so for long. */
@@ -519,7 +531,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (!isMoving(nowMillis) && timeoutMillis > 0 && !mayBeIdle
                 && nowMillis - Math.max(movedMillis, me.lastInteractionMillis()) > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
-            channel.close();
+            endAndClose();
         }
     }
 

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each command goes through its own handler; one that takes locks finds that they are held already. Room is made for all of them
  * before. If a command finds none all the same and nothing has been changed, the locks are let go of, room is made, and all are run
- * again; later ones are answered with the OOM error in their place, as nothing can be evicted while the locks are held.
+ * again; later ones are answered with the OOM error in their place, as nothing can be evicted while the locks are held. Each command
+ * counts once, whatever the attempts ({@link TransactionCounts}).
  */
 final class TransactionRunner implements Transactions {
     static final String ABORTED = "EXECABORT Transaction discarded because of previous errors.";
@@ -47,7 +48,7 @@ final class TransactionRunner implements Transactions {
     private final @Nullable Below below;
     private final Ticker ticker;
     private final LoopCounters counters;
-    private final CommandTimes times;
+    private final TransactionCounts counts;
     private final MonitorFeed monitors;
     private final CommandRoom room;
     private final Invocation inner;
@@ -56,7 +57,6 @@ final class TransactionRunner implements Transactions {
 
     TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters,
             CommandTimes times, MonitorFeed monitors, CommandRoom room) {
-        this.times = times;
         this.monitors = monitors;
         this.room = room;
         this.server = server;
@@ -67,6 +67,7 @@ final class TransactionRunner implements Transactions {
         ticker = server.ticker();
         inner = new Invocation(cache, session, server, below, null);
         shards = new ShardSet(cache.shardCount());
+        counts = new TransactionCounts(server, session, times, cache.shardCount());
         memory = new TransactionMemory(cache, server.argumentMemory());
     }
 
@@ -183,25 +184,38 @@ final class TransactionRunner implements Transactions {
         if (below != null && (below.isAnyMissing(batch, 0, batch.keyTotal()) || below.noteIfAnyMissing(queued))) {
             throw new KeyBelowException();
         }
+        int database = exec.client().database();
+        counts.begin(batch.commandCount(), shards);
+        try {
+            runCounted(exec, queued, isLast);
+        } catch (CacheFullException | NoBufferException none) {
+            if (!counts.isSettled()) {
+                exec.client().database(database);
+                counts.takeBack(shards);
+            }
+            throw none;
+        } finally {
+            counts.end();
+        }
+    }
+
+    private void runCounted(Invocation exec, Transaction queued, boolean isLast) {
+        Batch batch = queued.batch();
         Client client = exec.client();
         ReplyWriter reply = exec.reply();
-        int database = client.database();
         long start = reply.mark();
         reply.array(batch.commandCount());
-        boolean changed = false;
         NoBufferException lost = null;
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(i));
-            boolean mayRunAgain = !changed && !isLast && room.mayRunAgain(batch, i, spec);
-            NoBufferException none;
-            try {
-                none = runAndCount(exec, queued, i, spec, mayRunAgain);
-            } catch (CacheFullException full) {
-                client.database(database);
-                throw full;
+            boolean isRepeatable = Transaction.isRepeatable(spec);
+            if (!isRepeatable && batch.keyCount(i) == 0 && !spec.isWrite()) {
+                // It may tell what has been counted (INFO), and needs no room.
+                counts.settle(batch, client);
             }
+            boolean mayRunAgain = !counts.isSettled() && !isLast && room.mayRunAgain(batch, i, spec);
+            NoBufferException none = runAndCount(exec, queued, i, spec, mayRunAgain);
             if (none != null && queued.isRepeatable()) {
-                client.database(database);
                 throw none;
             }
             lost = none == null ? lost : none;
@@ -209,8 +223,11 @@ final class TransactionRunner implements Transactions {
                 // Its client will not be told, but no part of it is left out.
                 reply.rollback(start);
             }
-            changed |= !Transaction.isRepeatable(spec);
+            if (!isRepeatable) {
+                counts.settle(batch, client);
+            }
         }
+        counts.settle(batch, client);
         counters.add(LoopCounters.Total.COMMANDS, batch.commandCount());
         if (lost != null) {
             throw lost;
@@ -233,20 +250,21 @@ final class TransactionRunner implements Transactions {
                 : null;
         long begun = ticker.nanoTime();
         NoBufferException none = null;
-        if (refusal == null) {
-            none = runCommand(exec.client(), reply, batch, command, spec, mayRunAgain);
-        } else {
-            reply.error(refusal);
+        try {
+            if (refusal == null) {
+                none = runCommand(exec.client(), reply, batch, command, spec, mayRunAgain);
+            } else {
+                reply.error(refusal);
+            }
+        } finally {
+            // They are its own, not EXEC's, be they taken back.
+            exec.errorsToldOf(reply.errors() - errors);
         }
-        boolean failed = reply.errors() != errors;
-        times.ranWithin(batch, command, ticker.nanoTime() - begun, failed, exec.client(), session.now());
+        counts.ran(batch, exec.client(), ticker.nanoTime() - begun,
+                reply.errors() == errors ? null : reply.lastError());
         queued.told(command + 1);
         if (toTell != null) {
             monitors.tell(toTell, exec.client());
-        }
-        if (failed) {
-            server.errors().add(reply.lastError());
-            exec.errorsToldOf(reply.errors() - errors);
         }
         return none;
     }

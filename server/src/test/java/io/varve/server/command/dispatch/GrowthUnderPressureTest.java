@@ -113,6 +113,36 @@ class GrowthUnderPressureTest {
         }
     }
 
+    /** What it is counted for is what it did the last time. */
+    @Test
+    void aTransactionThatRunsAgainCountsEachCommandOnce() {
+        try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20))) {
+            for (int i = 0; i < 8000; i++) {
+                assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
+                if (i % 500 == 0) {
+                    server.sleep(1000);
+                    server.run("TOUCH list s");
+                }
+            }
+            server.run("TOUCH list s");
+            for (String command : List.of("CONFIG RESETSTAT", "CONFIG SET slowlog-log-slower-than 0", "MULTI",
+                    "GET list",
+                    "GET nosuch", "GETRANGE s 0 0", "APPEND s x", "GET nosuch")) {
+                server.run(command);
+            }
+            long errors = server.errors();
+            assertThat(server.run("EXEC")).startsWith("*5\r\n-WRONGTYPE").contains(":" + ((1 << 20) + 1) + "\r\n");
+            assertThat(server.errors() - errors).as("it ran more than once").isGreaterThan(1);
+            assertThat(server.run("INFO commandstats")).contains("cmdstat_get:calls=3,", "cmdstat_getrange:calls=1,",
+                    "cmdstat_append:calls=1,", "cmdstat_exec:calls=1,").containsPattern("cmdstat_get:.*failed_calls=1")
+                    .containsPattern("cmdstat_exec:.*failed_calls=0");
+            assertThat(server.run("INFO errorstats")).contains("errorstat_WRONGTYPE:count=1\r\n");
+            assertThat(server.run("INFO stats")).contains("keyspace_hits:2\r\n", "keyspace_misses:2\r\n",
+                    "total_error_replies:1\r\n");
+            assertThat(server.run("SLOWLOG GET 20").split("\\$3\r\nGET\r\n")).hasSize(4);
+        }
+    }
+
     /** It needs a copy of the value, and a leaf for it: what it is refused is the second, while it holds the first. */
     @Test
     void whatIsHeldCountsWhenRoomIsMadeForATimeOfALargeField() {

@@ -1,0 +1,7 @@
+/**
+ * What large collections cost by the element.
+ *
+ * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
+ */
+@org.jspecify.annotations.NullMarked
+package io.varve.memory.collection;

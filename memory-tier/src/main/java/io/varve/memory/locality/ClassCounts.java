@@ -1,0 +1,86 @@
+package io.varve.memory.locality;
+
+/**
+ * How often the items of each class were accessed, how many reads missed, and what the fills that followed took. Guarded by its owner's lock.
+ *
+ * <p>What a class has lies in one cache line: an access costs one addition to it.
+ */
+public final class ClassCounts {
+    private static final int READS = 0;
+    private static final int MISSES = 1;
+    private static final int WRITES = 2;
+    private static final int PENALTIES = 3;
+    private static final int MICROS = 4;
+    private static final int SHIFT = 3;
+
+    private final long[] counts;
+
+    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    public ClassCounts(int classes) {
+        counts = new long[new PenaltyRanges(classes).classes() << SHIFT];
+    }
+
+    public int classes() {
+        return counts.length >>> SHIFT;
+    }
+
+    /** A read found its item. */
+    public void hit(int penaltyClass) {
+        counts[(penaltyClass << SHIFT) + READS]++;
+    }
+
+    /** A read found nothing. */
+    public void miss(int penaltyClass) {
+        counts[(penaltyClass << SHIFT) + READS]++;
+        counts[(penaltyClass << SHIFT) + MISSES]++;
+    }
+
+    public void write(int penaltyClass) {
+        counts[(penaltyClass << SHIFT) + WRITES]++;
+    }
+
+    /**
+     * A penalty was measured.
+     *
+     * @param micros 0 or more
+     */
+    public void penalty(int penaltyClass, long micros) {
+        counts[(penaltyClass << SHIFT) + PENALTIES]++;
+        counts[(penaltyClass << SHIFT) + MICROS] += micros;
+    }
+
+    public long reads(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + READS];
+    }
+
+    public long misses(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + MISSES];
+    }
+
+    /** Reads and writes. */
+    public long accesses(int penaltyClass) {
+        return reads(penaltyClass) + counts[(penaltyClass << SHIFT) + WRITES];
+    }
+
+    /** Penalties that were measured. */
+    public long penalties(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + PENALTIES];
+    }
+
+    /** All of them together, µs. */
+    public long micros(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + MICROS];
+    }
+
+    /** Adds everything to what another has, of as many classes, and begins with nothing. */
+    public void drainTo(ClassCounts other) {
+        if (other.counts.length != counts.length) {
+            throw new IllegalArgumentException(
+                    "Counts of " + classes() + " classes do not go to those of " + other.classes());
+        }
+        for (int i = 0; i < counts.length; i++) {
+            other.counts[i] += counts[i];
+            counts[i] = 0;
+        }
+    }
+}

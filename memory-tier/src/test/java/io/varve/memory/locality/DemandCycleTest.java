@@ -1,0 +1,258 @@
+package io.varve.memory.locality;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntUnaryOperator;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static io.varve.memory.locality.DemandCycle.Advice.NOTHING;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class DemandCycleTest {
+    private static final int CYCLE = 100;
+    private static final int PEAK = 50;
+    private static final int RATE = 200;
+    private static final DemandSettings SETTINGS = new DemandSettings(1000, 400, 10, 0.5, 0.1, 0.5, 100);
+
+    /** A stream of requests to one class. Confined to the test's thread. */
+    private static final class Stream {
+        private final DemandCycle cycle;
+        private final ReturningKeys keys = new ReturningKeys(1, 4096, SETTINGS.historySlots());
+        private final SplittableRandom random = new SplittableRandom(1);
+        private final List<String> advices = new ArrayList<>();
+        private int slot;
+
+        Stream(DemandSettings settings) {
+            cycle = new DemandCycle(settings);
+        }
+
+        /** So many accesses, each to one of the keys from a first one on. */
+        void slot(int accesses, int firstKey, int keyCount) {
+            for (int i = 0; i < accesses; i++) {
+                keys.access(hash(firstKey + random.nextInt(keyCount)), 0);
+            }
+            DemandCycle.Advice advice = cycle.endSlot(accesses, keys.take(0));
+            keys.endSlot();
+            if (cycle.valleyBeganSlotsAgo() >= 0) {
+                keys.valleyBegan(0, cycle.valleyBeganSlotsAgo());
+            }
+            slot++;
+            if (advice != NOTHING) {
+                advices.add(slot + " " + advice);
+            }
+        }
+
+        void slots(int count, IntUnaryOperator accesses, int firstKey, int keyCount) {
+            for (int i = 0; i < count; i++) {
+                slot(accesses.applyAsInt(slot), firstKey, keyCount);
+            }
+        }
+    }
+
+    private static long hash(long key) {
+        long mixed = (key + 1) * 0x9E37_79B9_7F4A_7C15L;
+        mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
+        return mixed ^ mixed >>> 32;
+    }
+
+    private static int square(int slot) {
+        return slot % CYCLE < PEAK ? RATE : 5;
+    }
+
+    @Test
+    void theSecondValleyOfAPeriodicClassDumpsItAndMissesLoadIt() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(CYCLE + PEAK, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).isEmpty();
+        stream.slots(10, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).containsExactly(CYCLE + PEAK + 10 + " DUMP");
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
+        assertThat(stream.cycle.periodic()).isTrue();
+        assertThat(stream.cycle.intervalSlots()).isEqualTo(CYCLE);
+        assertThat(stream.cycle.valleySlots()).isEqualTo(CYCLE - PEAK);
+        stream.slots(40, DemandCycleTest::square, 0, 500);
+
+        for (int i = 1; i < 100; i++) {
+            assertThat(stream.cycle.missed()).isFalse();
+        }
+        assertThat(stream.cycle.missed()).isTrue();
+        assertThat(stream.cycle.missed()).isFalse();
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.AWAKE);
+
+        stream.slots(CYCLE, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).containsExactly(CYCLE + PEAK + 10 + " DUMP", 2 * CYCLE + PEAK + 10 + " DUMP");
+    }
+
+    @Test
+    void oneHitAmongTheMissesIsNoWaking() {
+        Stream stream = dumped();
+        for (int i = 0; i < 1000; i++) {
+            assertThat(stream.cycle.missed()).isFalse();
+            if (i % 99 == 98) {
+                stream.cycle.hit();
+            }
+        }
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
+    }
+
+    private static Stream dumped() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(CYCLE + PEAK + 10, DemandCycleTest::square, 0, 500);
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
+        return stream;
+    }
+
+    /** Also if what is asked for first is there. */
+    @Test
+    void aPeakWithoutMissesLoadsToo() {
+        Stream stream = dumped();
+        stream.slots(90, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).containsExactly(CYCLE + PEAK + 10 + " DUMP", 2 * CYCLE + 10 + " LOAD");
+    }
+
+    @Test
+    void whoWakesInAValleyIsDumpedAgainWhenItHasLastedOnceMore() {
+        Stream stream = dumped();
+        stream.slots(5, DemandCycleTest::square, 0, 500);
+        for (int i = 0; i < 100; i++) {
+            stream.cycle.missed();
+        }
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.AWAKE);
+        stream.slots(10, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).hasSize(1);
+        stream.slots(1, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).containsExactly(CYCLE + PEAK + 10 + " DUMP", CYCLE + PEAK + 26 + " DUMP");
+    }
+
+    @Test
+    void oneOfManyThreadsIsToldToLoad() throws InterruptedException {
+        DemandCycle cycle = dumped().cycle;
+        AtomicInteger loads = new AtomicInteger();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                for (int miss = 0; miss < 500; miss++) {
+                    loads.addAndGet(cycle.missed() ? 1 : 0);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(loads).hasValue(1);
+        assertThat(cycle.state()).isEqualTo(DemandCycle.State.AWAKE);
+    }
+
+    /** Days whose load follows the sun, with noise. */
+    @Test
+    void aWaveIsPeriodic() {
+        Stream stream = new Stream(SETTINGS);
+        SplittableRandom noise = new SplittableRandom(5);
+        stream.slots(800, slot -> (int) (100 - 100 * Math.cos(2 * Math.PI * slot / 200)) + noise.nextInt(4), 0, 1000);
+        assertThat(stream.cycle.intervalSlots()).isBetween(190L, 210L);
+        assertThat(stream.advices.stream().filter(advice -> advice.endsWith("DUMP"))).hasSizeBetween(2, 4);
+        assertThat(stream.advices.stream().filter(advice -> advice.endsWith("LOAD"))).hasSizeBetween(2, 4);
+    }
+
+    /** The same load, of keys that are all in use in the valley too: nothing is idle for as long as the peaks are apart. */
+    @Test
+    void keysThatAreInUseAllTheTimeAreNotWorthADump() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(800, slot -> (int) (150 - 100 * Math.cos(2 * Math.PI * slot / 200)), 0, 200);
+        assertThat(stream.cycle.intervalSlots()).isBetween(190L, 210L);
+        assertThat(stream.advices).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 50, 5000})
+    void aSteadyRateIsNot(int rate) {
+        Stream stream = new Stream(SETTINGS);
+        SplittableRandom noise = new SplittableRandom(6);
+        stream.slots(1000, slot -> {
+            int accesses = 0;
+            for (int i = 0; i < 20; i++) {
+                accesses += noise.nextInt(rate);
+            }
+            return accesses / 10;
+        }, 0, 300);
+        assertThat(stream.advices).isEmpty();
+        assertThat(stream.cycle.periodic()).isFalse();
+    }
+
+    /** Figure 17, point 6: the rate jumps to and fro, its mean stays. */
+    @Test
+    void thrashingIsNoValley() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(1000, slot -> slot % 8 < 4 ? 2 * RATE : 0, 0, 500);
+        assertThat(stream.advices).isEmpty();
+    }
+
+    @Test
+    void aShortBreakIsNone() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(CYCLE + 20, DemandCycleTest::square, 0, 500);
+        stream.slots(9, slot -> 0, 0, 500);
+        stream.slots(21, slot -> RATE, 0, 500);
+        assertThat(stream.advices).isEmpty();
+    }
+
+    @Test
+    void peaksThatAskForOtherKeysEachTimeAreNotWorthADump() {
+        Stream stream = new Stream(SETTINGS);
+        for (int cycle = 0; cycle < 5; cycle++) {
+            stream.slots(CYCLE, DemandCycleTest::square, 10_000 * cycle, 500);
+        }
+        assertThat(stream.advices).isEmpty();
+        assertThat(stream.cycle.intervalSlots()).isEqualTo(CYCLE);
+        assertThat(stream.cycle.periodic()).isFalse();
+    }
+
+    /** Half of the average is what a peak must be above the valley. */
+    @Test
+    void aRippleIsNoPeak() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(600, slot -> slot % CYCLE < PEAK ? 120 : 80, 0, 500);
+        assertThat(stream.advices).isEmpty();
+    }
+
+    @Test
+    void aClassThatHasNotBegunIsInNoValley() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(300, slot -> 0, 0, 500);
+        stream.slots(CYCLE, DemandCycleTest::square, 0, 500);
+        stream.slots(PEAK, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).isEmpty();
+        stream.slots(10, DemandCycleTest::square, 0, 500);
+        assertThat(stream.advices).containsExactly("460 DUMP");
+    }
+
+    @Test
+    void whatHasBecomeSteadyIsLearntAnew() {
+        Stream stream = new Stream(SETTINGS);
+        stream.slots(CYCLE, DemandCycleTest::square, 0, 500);
+        stream.slots(SETTINGS.historySlots() + 1, slot -> RATE, 0, 500);
+        assertThat(stream.cycle.intervalSlots()).isEqualTo(-1);
+        stream.slots(20, slot -> 5, 0, 500);
+        assertThat(stream.advices).isEmpty();
+    }
+
+    @Test
+    void settingsOutOfRangeAreRefused() {
+        assertThat(DemandSettings.DEFAULT.misses()).isEqualTo(100);
+        assertThatThrownBy(() -> new DemandSettings(0, 400, 10, 0.5, 0.1, 0.5, 100)).hasMessageContaining("slot");
+        assertThatThrownBy(() -> new DemandSettings(1, 24, 10, 0.5, 0.1, 0.5, 100)).hasMessageContaining("not 24");
+        assertThatThrownBy(() -> new DemandSettings(1, 400, 0, 0.5, 0.1, 0.5, 100)).hasMessageContaining("not 0");
+        assertThatThrownBy(() -> new DemandSettings(1, 400, 10, 0, 0.1, 0.5, 100)).hasMessageContaining("swing");
+        assertThatThrownBy(() -> new DemandSettings(1, 400, 10, 0.5, 0.5, 0.5, 100))
+                .hasMessageContaining("closeness");
+        assertThatThrownBy(() -> new DemandSettings(1, 400, 10, 0.5, 0.1, Double.NaN, 100))
+                .hasMessageContaining("NaN");
+        assertThatThrownBy(() -> new DemandSettings(1, 400, 10, 0.5, 0.1, 0.5, 0)).hasMessageContaining("miss");
+    }
+}

@@ -1,0 +1,143 @@
+package io.varve.memory.locality;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+class ReturningKeysTest {
+    private static long hash(long key) {
+        long mixed = (key + 1) * 0x9E37_79B9_7F4A_7C15L;
+        mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
+        return mixed ^ mixed >>> 32;
+    }
+
+    private static void endSlots(ReturningKeys keys, int slots) {
+        for (int i = 0; i < slots; i++) {
+            keys.endSlot();
+        }
+    }
+
+    @Test
+    void aKeyIsFreshOnceAndReturnsOnceAfterEachValley() {
+        ReturningKeys keys = new ReturningKeys(2, 100, 1000);
+        keys.access(hash(1), 1);
+        keys.access(hash(1), 1);
+        assertThat(keys.take(1)).isEqualTo(new Returns(0, 0, 1));
+        assertThat(keys.take(1)).isEqualTo(Returns.NONE);
+        endSlots(keys, 5);
+        keys.access(hash(1), 1);
+        assertThat(keys.take(1)).as("no valley yet").isEqualTo(Returns.NONE);
+        endSlots(keys, 5);
+        keys.valleyBegan(1, 5);
+        keys.access(hash(1), 1);
+        assertThat(keys.take(1)).as("accessed in its first slot").isEqualTo(Returns.NONE);
+        endSlots(keys, 5);
+        keys.valleyBegan(1, 4);
+        keys.access(hash(1), 1);
+        keys.access(hash(1), 1);
+        endSlots(keys, 1);
+        keys.access(hash(1), 1);
+        assertThat(keys.take(1)).isEqualTo(new Returns(1, 5, 0));
+        assertThat(keys.take(0)).isEqualTo(Returns.NONE);
+        assertThat(new Returns(1, 5, 0).and(new Returns(2, 3, 4))).isEqualTo(new Returns(3, 8, 4));
+    }
+
+    @Test
+    void withRoomForAllItTellsWhatAMapWouldTell() {
+        for (long seed = 1; seed <= 5; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            ReturningKeys keys = new ReturningKeys(1, 1000, 1000);
+            Map<Integer, Integer> last = new HashMap<>();
+            int valley = -1;
+            for (int slot = 0; slot < 100; slot++) {
+                if (slot % 25 == 24) {
+                    valley = slot - random.nextInt(15);
+                    keys.valleyBegan(0, slot - valley);
+                }
+                double returned = 0;
+                double idle = 0;
+                double fresh = 0;
+                for (int i = 0; i < 20; i++) {
+                    int key = (int) (900 * Math.pow(random.nextDouble(), 3));
+                    keys.access(hash(key), 0);
+                    Integer before = last.put(key, slot);
+                    if (before == null) {
+                        fresh++;
+                    } else if (before < valley) {
+                        returned++;
+                        idle += slot - before;
+                    }
+                }
+                assertThat(keys.take(0)).as("seed %d, slot %d", seed, slot)
+                        .isEqualTo(new Returns(returned, idle, fresh));
+                keys.endSlot();
+            }
+            assertThat(keys.keys()).isEqualTo(last.size());
+        }
+    }
+
+    /** A set that is a hundred times as large as the table: what is in the sample stands for it. */
+    @Test
+    void aFullTableIsASample() {
+        int room = 1024;
+        int set = 100 * room;
+        ReturningKeys keys = new ReturningKeys(1, room, 1000);
+        for (int key = 0; key < set; key++) {
+            keys.access(hash(key), 0);
+        }
+        assertThat(keys.keys()).isBetween(room / 4, room);
+        keys.take(0);
+        endSlots(keys, 20);
+        keys.valleyBegan(0, 10);
+        for (int key = 0; key < set; key++) {
+            keys.access(hash(key), 0);
+        }
+        Returns returns = keys.take(0);
+        assertThat(returns.returned()).isCloseTo(set, within(0.2 * set));
+        assertThat(returns.idleSlots()).isCloseTo(20 * returns.returned(), within(1e-6));
+        assertThat(returns.fresh()).isZero();
+    }
+
+    @Test
+    void keysThatWereNotSeenForLongMakeRoomBeforeOthers() {
+        int room = 1024;
+        ReturningKeys keys = new ReturningKeys(1, room, 10);
+        for (int round = 0; round < 20; round++) {
+            for (int i = 0; i < room / 4; i++) {
+                keys.access(hash(1000 * round + i), 0);
+            }
+            endSlots(keys, 11);
+        }
+        assertThat(keys.take(0).fresh()).as("none was left out").isEqualTo(20.0 * room / 4);
+    }
+
+    @Test
+    void slotsMayBeCountedForever() {
+        ReturningKeys keys = new ReturningKeys(1, 16, 1000);
+        for (int i = 0; i < (1 << 24) + 10; i++) {
+            if (i % (1 << 20) == 0) {
+                keys.access(hash(i), 0);
+            }
+            keys.endSlot();
+        }
+        keys.access(hash(1), 0);
+        endSlots(keys, 2);
+        keys.valleyBegan(0, 1);
+        keys.take(0);
+        keys.access(hash(1), 0);
+        assertThat(keys.take(0)).isEqualTo(new Returns(1, 2, 0));
+    }
+
+    @Test
+    void whatIsOutOfRangeIsRefused() {
+        assertThatThrownBy(() -> new ReturningKeys(1, 15, 10)).hasMessageContaining("not 15");
+        assertThatThrownBy(() -> new ReturningKeys(1, 16, 0)).hasMessageContaining("not 0");
+        assertThatThrownBy(() -> new ReturningKeys(17, 16, 10)).isInstanceOf(IllegalArgumentException.class);
+    }
+}

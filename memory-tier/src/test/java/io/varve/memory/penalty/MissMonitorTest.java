@@ -1,0 +1,207 @@
+package io.varve.memory.penalty;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+
+import io.varve.memory.offheap.MemoryBudget;
+import io.varve.memory.offheap.Regions;
+import org.junit.jupiter.api.Test;
+
+import static io.varve.memory.penalty.MissMonitor.NONE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class MissMonitorTest {
+    private static final long BYTES = 4096;
+    private static final long SECOND = 1_000_000;
+
+    private final Regions regions = new Regions();
+    private final MemoryBudget budget = new MemoryBudget(1 << 20);
+    private final MicroTicker ticker = new MicroTicker();
+
+    private MissMonitor open(long bytes, long longestMicros) {
+        return Objects.requireNonNull(MissMonitor.open(bytes, longestMicros, ticker, regions, budget));
+    }
+
+    static long hash(long key) {
+        long mixed = (key + 1) * 0x9E37_79B9_7F4A_7C15L;
+        mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
+        return mixed ^ mixed >>> 32;
+    }
+
+    @Test
+    void thePenaltyIsTheTimeFromTheMissToTheWrite() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            assertThat(monitor.written(1)).isEqualTo(NONE);
+            monitor.missed(1);
+            ticker.advance(70);
+            monitor.missed(2);
+            ticker.advance(50);
+            assertThat(monitor.written(2)).isEqualTo(50);
+            assertThat(monitor.written(1)).isEqualTo(120);
+            assertThat(monitor.waiting()).isZero();
+        }
+    }
+
+    @Test
+    void oneWriteEndsTheWaitAndAnotherHasNoMiss() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            monitor.missed(1);
+            ticker.advance(1);
+            assertThat(monitor.written(1)).isEqualTo(1);
+            assertThat(monitor.written(1)).isEqualTo(NONE);
+        }
+    }
+
+    @Test
+    void clientsThatMissWhileOneFillsDoNotMakeThePenaltyShorter() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            monitor.missed(1);
+            ticker.advance(900);
+            monitor.missed(1);
+            ticker.advance(100);
+            assertThat(monitor.written(1)).isEqualTo(1000);
+        }
+    }
+
+    @Test
+    void whoAsksAgainLaterThanAnyScaleBeginsAnew() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            monitor.missed(1);
+            ticker.advance(655_350);
+            monitor.missed(1);
+            ticker.advance(30);
+            assertThat(monitor.written(1)).isEqualTo(30);
+        }
+        try (MissMonitor monitor = open(BYTES, 1000)) {
+            monitor.missed(1);
+            ticker.advance(1000);
+            monitor.missed(1);
+            ticker.advance(30);
+            assertThat(monitor.written(1)).isEqualTo(30);
+        }
+    }
+
+    @Test
+    void aKeyThatNeverComesBackIsForgotten() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            monitor.missed(1);
+            ticker.advance(10 * SECOND);
+            assertThat(monitor.waiting()).isEqualTo(1);
+            ticker.advance(1);
+            assertThat(monitor.waiting()).isZero();
+            assertThat(monitor.written(1)).isEqualTo(NONE);
+        }
+    }
+
+    /** Twice as many misses as there is room for, none of which comes back, and then some that do. */
+    @Test
+    void whatNeverComesBackLeavesRoomForWhatDoes() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            for (int i = 0; i < 2 * monitor.room(); i++) {
+                monitor.missed(hash(i));
+                ticker.advance(1);
+            }
+            assertThat((long) monitor.waiting()).isLessThanOrEqualTo(monitor.room());
+            for (int i = 0; i < 2000; i++) {
+                monitor.missed(hash(1_000_000 + i));
+                ticker.advance(5);
+                assertThat(monitor.written(hash(1_000_000 + i))).isEqualTo(5);
+            }
+        }
+    }
+
+    @Test
+    void hashesThatShareTheirLowBitsFindRoomAllTheSame() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            for (int i = 0; i < 64; i++) {
+                monitor.missed(hash(i) << 16);
+                monitor.missed(hash(i) >>> 16);
+            }
+            ticker.advance(7);
+            int measured = 0;
+            for (int i = 0; i < 64; i++) {
+                measured += monitor.written(hash(i) << 16) == 7 ? 1 : 0;
+                measured += monitor.written(hash(i) >>> 16) == 7 ? 1 : 0;
+            }
+            assertThat(measured).isGreaterThan(120);
+        }
+    }
+
+    /** Against a map without bounds: with room for all it tells the same, and without it what it tells is right. */
+    @Test
+    void itTellsWhatAMapWouldTell() {
+        for (int keys : new int[] {30, 3000}) {
+            for (long seed = 1; seed <= 5; seed++) {
+                compare(keys, seed);
+            }
+        }
+    }
+
+    private void compare(int keys, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        Map<Integer, Long> expected = new HashMap<>();
+        long now = 0;
+        int measured = 0;
+        try (MissMonitor monitor = open(BYTES, 3 * SECOND)) {
+            for (int i = 0; i < 20_000; i++) {
+                long step = random.nextInt(10) == 0 ? random.nextInt(2_000_000) : random.nextInt(100);
+                now += step;
+                ticker.advance(step);
+                int key = random.nextInt(keys);
+                if (random.nextBoolean()) {
+                    monitor.missed(hash(key));
+                    Long before = expected.get(key);
+                    if (before == null || now - before >= 655_350) {
+                        expected.put(key, now);
+                    }
+                } else {
+                    long told = monitor.written(hash(key));
+                    Long miss = expected.remove(key);
+                    long right = miss == null || now - miss > 3 * SECOND ? NONE : now - miss;
+                    measured += told == NONE ? 0 : 1;
+                    if (keys == 30 || told != NONE) {
+                        assertThat(told).as("seed %d, %d keys, operation %d", seed, keys, i).isEqualTo(right);
+                    }
+                }
+            }
+            assertThat(measured).isPositive();
+        }
+    }
+
+    @Test
+    void itsMemoryIsChargedAndGivenBack() {
+        MissMonitor monitor = open(BYTES, SECOND);
+        assertThat(budget.chargedBytes()).isEqualTo(BYTES);
+        assertThat(monitor.bytes()).isEqualTo(BYTES);
+        assertThat(monitor.room()).isEqualTo(512);
+        monitor.close();
+        assertThat(budget.chargedBytes()).isZero();
+        assertThat(MissMonitor.open(2 << 20, SECOND, ticker, regions, budget)).isNull();
+        assertThat(budget.chargedBytes()).isZero();
+    }
+
+    @Test
+    void whatIsOutOfRangeIsRefused() {
+        assertThatThrownBy(() -> open(BYTES, 0)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("not 0");
+        assertThatThrownBy(() -> open(BYTES, MissMonitor.LONGEST_MICROS + 1))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> open(5000, SECOND)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("5000");
+        assertThatThrownBy(() -> open(64, SECOND)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(budget.chargedBytes()).isZero();
+    }
+
+    @Test
+    void aTagIsNeverThatOfAnEmptyPlace() {
+        assertThat(MissLayout.tag(0)).isEqualTo(1);
+        assertThat(MissLayout.tag(-1)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
+        long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, MissLayout.TIME_MASK);
+        assertThat(MissLayout.tagOf(miss)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
+        assertThat(MissLayout.age(miss, MissLayout.TIME_MASK + 5)).isEqualTo(5);
+        assertThat(MissLayout.miss(1, 0)).isNotEqualTo(MissLayout.EMPTY);
+    }
+}
