@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Function;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.offheap.Memory;
@@ -33,7 +34,7 @@ public final class CommandHarness implements AutoCloseable {
     private final CommandTable table;
     private final Dispatcher dispatcher;
     private final Client client;
-    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeapBeside(0));
+    private final ReplyWriter reply;
     private final Batch batch = new Batch();
     private long memoryAt = memory;
 
@@ -47,6 +48,17 @@ public final class CommandHarness implements AutoCloseable {
 
     /** @param commands makes the table of commands */
     CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands) {
+        this(config, clientAddress, commands, UnpooledByteBufAllocator.DEFAULT);
+    }
+
+    /** @param replies where buffers for replies come from */
+    public CommandHarness(ServerConfig config, ByteBufAllocator replies) {
+        this(config, "127.0.0.1:1", Families::table, replies);
+    }
+
+    private CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands,
+            ByteBufAllocator replies) {
+        reply = new ReplyWriter(replies, ArgumentMemory.ofHeapBeside(0));
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         server = new ServerContext(cache, config, clock, _ -> {});
         table = commands.apply(server);
@@ -90,6 +102,15 @@ public final class CommandHarness implements AutoCloseable {
         return text(takeReply());
     }
 
+    /** The same by another client, which is connected for it. */
+    public String runByAnother(String... arguments) {
+        Client another = server.connect(new NoConnection(), "127.0.0.1:3", "127.0.0.1:2");
+        begin();
+        add(arguments);
+        execute(another);
+        return text(takeReply());
+    }
+
     /** Runs a command and leaves its reply unread, as a client does that is slow. */
     public List<ByteBuf> runUnread(String... arguments) {
         begin();
@@ -122,10 +143,14 @@ public final class CommandHarness implements AutoCloseable {
 
     /** Prepares and runs the whole batch. */
     public void execute() {
-        dispatcher.prepare(batch, client);
+        execute(client);
+    }
+
+    private void execute(Client who) {
+        dispatcher.prepare(batch, who);
         int next = 0;
         while (next < batch.commandCount()) {
-            next = dispatcher.run(batch, next, client, reply);
+            next = dispatcher.run(batch, next, who, reply);
         }
     }
 
