@@ -9,8 +9,8 @@ import java.util.function.Function;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
-import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.SettableTicker;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.registry.Families;
@@ -27,7 +27,7 @@ public final class CommandHarness implements AutoCloseable {
 
     private final Arena arena = Arena.ofConfined();
     private final long memory = arena.allocate(NATIVE_BYTES).address();
-    private final ClockAtHand clock = new ClockAtHand();
+    private final SettableTicker clock = new SettableTicker();
     private final Cache cache;
     private final ServerContext server;
     private final CommandTable table;
@@ -75,7 +75,7 @@ public final class CommandHarness implements AutoCloseable {
     }
 
     public void sleep(long millis) {
-        clock.millis += millis;
+        clock.pass(millis);
     }
 
     /** Runs a command, its words separated by blanks, and answers the bytes of its reply. */
@@ -169,21 +169,6 @@ public final class CommandHarness implements AutoCloseable {
         batch.clear();
         cache.close();
         arena.close();
-    }
-
-    /** A clock that stands until it is moved. Confined to the test's thread. */
-    private static final class ClockAtHand implements Ticker {
-        private long millis = 1_750_000_000_000L;
-
-        @Override
-        public long wallMillis() {
-            return millis;
-        }
-
-        @Override
-        public long nanoTime() {
-            return millis * 1_000_000;
-        }
     }
 
     /** A connection without a socket. Immutable. */

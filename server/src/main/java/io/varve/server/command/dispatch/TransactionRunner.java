@@ -283,7 +283,7 @@ final class TransactionRunner implements Transactions {
                 TrackedReads.remember(tracker, spec, batch, batch.firstKey(command), batch.keyCount(command));
             }
         } catch (CacheFullException full) {
-            if (mayRunAgain) {
+            if (mayRunAgain && full.roomHelps()) {
                 throw full;
             }
             reply.rollback(mark);

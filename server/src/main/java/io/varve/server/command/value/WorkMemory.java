@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkMemory {
     private static final int KEPT_BYTES = 8 << 10;
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 64;
 
     private @Nullable ByteBuffer kept;
     private @Nullable ValueRun run;
@@ -40,8 +41,11 @@ public final class WorkMemory {
             capacity = KEPT_BYTES;
             return;
         }
-        long wanted = Math.min(Integer.MAX_VALUE - 64, Math.max(bytes, 2L * capacity));
-        ValueRun larger = wanted < bytes ? null : cache.newBuffer((int) wanted);
+        long wanted = Math.min(MOST_BYTES, Math.max(bytes, 2L * capacity));
+        if (wanted < bytes) {
+            throw CacheFullException.TOO_LARGE;
+        }
+        ValueRun larger = cache.newBuffer((int) wanted);
         if (larger == null) {
             throw CacheFullException.of(wanted);
         }
