@@ -44,7 +44,7 @@ class ScanConcurrencyTest {
     private static final int BATCH = 500;
     private static final int SCANNERS = 2;
     /** For every one a scan by each scanner, of which it is COUNT. */
-    private static final int[] COUNTS = {10, 1000, 30, 300, 100};
+    private static final int[] COUNTS = {10, 1000, 100};
     /** How often a scan stops until the tide has turned. */
     private static final int STOPS = 2;
     /** The tables at high tide, and at low tide, as multiples of those for what stays: a doubling apart at least. */
@@ -53,7 +53,7 @@ class ScanConcurrencyTest {
     private static final Pattern KNOWN = Pattern.compile("(still|rewritten|coming|own)\\d+");
 
     /** What is scanned: the keys of a database, or one key's elements; and the words that add, write over and take out. */
-    private enum Scanned {
+    enum Scanned {
         KEYS("SCAN", "MSET", "DEL", 1, true), FIELDS("HSCAN h", "HSET h", "HDEL h", 2, true), MEMBERS("SSCAN s",
                 "SADD s", "SREM s", 1, false), SCORED("ZSCAN z", "ZADD z", "ZREM z", 2, true);
 
