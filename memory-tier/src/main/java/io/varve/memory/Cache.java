@@ -126,6 +126,22 @@ public interface Cache extends AutoCloseable {
 
     void resetStats();
 
+    /** Of {@link #curve}: all classes together. */
+    int ALL_CLASSES = -1;
+
+    /**
+     * The share of reads that would miss with another maxmemory, learnt from the last ten or so {@linkplain CurveSettings#windowAccesses windows} of accesses. Takes a millisecond
+     * at the most and locks shards as {@link #stats} does; none is kept from its work.
+     *
+     * @param itemClass from 0 to {@link #itemClasses} less 1, as if that class had memory of its own; or {@link #ALL_CLASSES}
+     * @return null if accesses are not recorded ({@link CacheConfig#curves})
+     */
+    @org.jspecify.annotations.Nullable
+    MemoryCurve curve(int itemClass);
+
+    /** Classes of items: there are curves for each. */
+    int itemClasses();
+
     /**
      * Makes sure that so many databases can be flushed one after the other while nothing is reclaimed, as far as there can be as many
      * at all: the caller is about to take the locks of all shards, and to flush under them.

@@ -23,17 +23,18 @@ import io.varve.memory.segment.CleanerPolicy;
  * @param activeExpire            whether it runs at all (DEBUG SET-ACTIVE-EXPIRE)
  * @param hashSeed                the seed of the index hash: random in production, fixed in tests
  * @param ticker                  the time
+ * @param curves                  whether accesses are recorded for the miss-ratio curve
  */
 public record CacheConfig(long maxMemoryBytes, int databases, int shards, int segmentSizeBytes, int heads,
         EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy,
         ExpireAlgorithm expireAlgorithm, int expireBaseMillis, int expireBuckets, int expireCycleMillis,
-        boolean activeExpire, long hashSeed, Ticker ticker) {
+        boolean activeExpire, long hashSeed, Ticker ticker, CurveSettings curves) {
     private static final java.security.SecureRandom SEEDS = new java.security.SecureRandom();
 
     /** What a server starts with, but for the limit. */
     public static CacheConfig defaults(long maxMemoryBytes) {
         return new CacheConfig(maxMemoryBytes, 16, 0, 0, 6, EvictionPolicy.NOEVICTION, 5, CleanerPolicy.MODIFIED,
-                ExpireAlgorithm.WHEEL, 1000, 120, 100, true, SEEDS.nextLong(), Ticker.system());
+                ExpireAlgorithm.WHEEL, 1000, 120, 100, true, SEEDS.nextLong(), Ticker.system(), CurveSettings.OFF);
     }
 
     public CacheConfig {
@@ -60,90 +61,96 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
     public CacheConfig withMaxMemoryBytes(long value) {
         return new CacheConfig(value, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withDatabases(int value) {
         return new CacheConfig(maxMemoryBytes, value, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withShards(int value) {
         return new CacheConfig(maxMemoryBytes, databases, value, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withSegmentSizeBytes(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, value, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withHeads(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, value, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withEvictionPolicy(EvictionPolicy value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, value,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withEvictionSamples(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 value, cleanerPolicy, expireAlgorithm, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withCleanerPolicy(CleanerPolicy value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, value, expireAlgorithm, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withExpireAlgorithm(ExpireAlgorithm value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, value, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withExpireBaseMillis(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, value, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withExpireBuckets(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis, value,
-                expireCycleMillis, activeExpire, hashSeed, ticker);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withExpireCycleMillis(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, value, activeExpire, hashSeed, ticker);
+                expireBuckets, value, activeExpire, hashSeed, ticker, curves);
     }
 
     public CacheConfig withActiveExpire(boolean value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, value, hashSeed, ticker);
+                expireBuckets, expireCycleMillis, value, hashSeed, ticker, curves);
     }
 
     public CacheConfig withHashSeed(long value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, value, ticker);
+                expireBuckets, expireCycleMillis, activeExpire, value, ticker, curves);
     }
 
     public CacheConfig withTicker(Ticker value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, value);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, value, curves);
+    }
+
+    public CacheConfig withCurves(CurveSettings value) {
+        return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
+                evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, value);
     }
 }

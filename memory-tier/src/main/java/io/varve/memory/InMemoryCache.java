@@ -51,6 +51,7 @@ final class InMemoryCache implements Cache {
     private final Census census;
     private final Maintenance maintenance;
     private final Room room;
+    private final CurveLearning learning;
     private final Reclaimer reclaimer;
     private final long mostAtStart;
     private volatile CacheConfig config;
@@ -65,7 +66,8 @@ final class InMemoryCache implements Cache {
         this.reclaimer = new Reclaimer(context, shards);
         this.room = new Room(context, shards, reclaimer);
         this.census = new Census(shards, config.databases(), config.ticker());
-        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, config);
+        this.learning = new CurveLearning(context, shards, config);
+        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, learning, config);
     }
 
     static InMemoryCache open(CacheConfig asked) {
@@ -152,8 +154,7 @@ final class InMemoryCache implements Cache {
 
     @Override
     public CacheSession newSession() {
-        return new InMemorySession(shards, router, context.keyHash(), context.databases(),
-                config.ticker().wallMillis());
+        return new InMemorySession(shards, router, context, config.ticker().wallMillis());
     }
 
     @Override
@@ -386,21 +387,12 @@ final class InMemoryCache implements Cache {
 
     @Override
     public CacheStats stats() {
-        ShardTotals totals = new ShardTotals(config.databases());
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                shard.addTo(totals);
-            } finally {
-                shard.unlock();
-            }
-        }
+        ShardTotals totals = ShardTotals.of(shards, config.databases());
         SegmentPool pool = context.pool();
         Census.Figures counted = census.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
-                totals.usedBytes + totals.indexBytes + totals.expiryBytes + totals.nodeTableBytes, totals.datasetBytes,
-                totals.liveBytes,
+                totals.takenBytes() + learning.bytes(), totals.datasetBytes, totals.liveBytes,
                 totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
@@ -431,6 +423,16 @@ final class InMemoryCache implements Cache {
                 shard.unlock();
             }
         }
+    }
+
+    @Override
+    public @Nullable MemoryCurve curve(int itemClass) {
+        return learning.curve(itemClass);
+    }
+
+    @Override
+    public int itemClasses() {
+        return CurveLearning.CLASSES;
     }
 
     @Override
@@ -519,6 +521,7 @@ final class InMemoryCache implements Cache {
         context.budget()
                 .reserve(Room.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
         maintenance.reconfigure(wanted);
+        learning.reconfigure(wanted);
         config = wanted;
     }
 

@@ -16,6 +16,7 @@ import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
 import org.jspecify.annotations.Nullable;
 
 /** The door for one thread: hashes keys, finds their shard, and hands on. Confined to that thread. */
@@ -34,6 +35,7 @@ final class InMemorySession implements CacheSession {
     private final ShardRouter router;
     private final KeyHash keyHash;
     private final Databases databases;
+    private final AccessRecording accesses;
     private final SplittableRandom random = new SplittableRandom();
     private final Item visited = new Item();
     private final long[] ahead = new long[TOUCHED_AT_ONCE];
@@ -44,17 +46,19 @@ final class InMemorySession implements CacheSession {
     private boolean touching = true;
     private boolean telling = true;
 
-    InMemorySession(Shard[] shards, ShardRouter router, KeyHash keyHash, Databases databases, long nowMillis) {
+    InMemorySession(Shard[] shards, ShardRouter router, ShardContext context, long nowMillis) {
         this.shards = shards;
         this.router = router;
-        this.keyHash = keyHash;
-        this.databases = databases;
+        keyHash = context.keyHash();
+        databases = context.databases();
+        accesses = new AccessRecording(context);
         this.nowMillis = nowMillis;
     }
 
     @Override
     public void now(long wallMillis) {
         nowMillis = wallMillis;
+        accesses.begin();
     }
 
     @Override
@@ -168,6 +172,9 @@ final class InMemorySession implements CacheSession {
         if (!found && telling) {
             shard.tellMissed(key);
         }
+        if (touching) {
+            accesses.read(shard, key, item, found, nowMillis);
+        }
         return found;
     }
 
@@ -187,7 +194,12 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean findForWriting(Key key, Item item) {
-        return shards[key.shard()].findForWriting(key, item, nowMillis, touching);
+        Shard shard = shards[key.shard()];
+        boolean found = shard.findForWriting(key, item, nowMillis, touching);
+        if (found && touching) {
+            accesses.write(shard, key, item, nowMillis);
+        }
+        return found;
     }
 
     @Override
@@ -223,14 +235,16 @@ final class InMemorySession implements CacheSession {
     @Override
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis) {
-        shards[key.shard()].put(key, item, type, encoding, valueLength, capacity, expireAtMillis, nowMillis,
-                telling);
+        Shard shard = shards[key.shard()];
+        shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, nowMillis, telling);
+        accesses.write(shard, key, item, nowMillis);
     }
 
     @Override
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
         Shard shard = shards[key.shard()];
         shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, nowMillis);
+        accesses.write(key, valueLength, expireAtMillis, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -238,6 +252,7 @@ final class InMemorySession implements CacheSession {
     public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
         Shard shard = shards[key.shard()];
         shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, nowMillis);
+        accesses.write(shard, key, item, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -308,7 +323,9 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler) {
-        shards[key.shard()].collections().make(key, item, tree, expireAtMillis, filler, nowMillis);
+        Shard shard = shards[key.shard()];
+        shard.collections().make(key, item, tree, expireAtMillis, filler, nowMillis);
+        accesses.write(shard, key, item, nowMillis);
     }
 
     @Override
@@ -316,6 +333,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[to.shard()];
         if (from.shard() == to.shard()) {
             shard.collections().move(from, item, to, written, expireAtMillis, nowMillis);
+            accesses.write(shard, to, written, nowMillis);
             return;
         }
         copyTree(from, item, to, written, expireAtMillis);
@@ -328,6 +346,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[to.shard()];
         shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, nowMillis);
         shard.changed(Change.SET, to.database(), to.address(), to.length());
+        accesses.write(shard, to, written, nowMillis);
     }
 
     @Override

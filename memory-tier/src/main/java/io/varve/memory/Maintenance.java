@@ -32,6 +32,7 @@ final class Maintenance {
     private final Room room;
     private final Reclaimer reclaimer;
     private final Census census;
+    private final CurveLearning learning;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private volatile boolean giveBackAsked;
@@ -42,12 +43,13 @@ final class Maintenance {
     private boolean limited;
 
     Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, Census census,
-            CacheConfig config) {
+            CurveLearning learning, CacheConfig config) {
         this.context = context;
         this.shards = shards;
         this.room = room;
         this.reclaimer = reclaimer;
         this.census = census;
+        this.learning = learning;
         this.nextCycleNanos = context.ticker().nanoTime();
         this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
         reconfigure(config);
@@ -96,6 +98,10 @@ final class Maintenance {
             chores.attempt(() -> cleanSlice(shard, giveWay));
         }
         chores.attempt(() -> census.slice(giveWay));
+        chores.attempt(() -> {
+            learning.slice(giveWay);
+            return false;
+        });
         trim(chores);
         chores.throwFailure();
         return chores.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
@@ -191,7 +197,7 @@ final class Maintenance {
         boolean more;
         shard.lock();
         try {
-            more = shard.freeSlice(before + SLICE_NANOS);
+            more = shard.reclaim().freeSlice(before + SLICE_NANOS);
         } finally {
             shard.unlock();
         }

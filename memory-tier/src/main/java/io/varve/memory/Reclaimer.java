@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import io.varve.memory.locality.AccessRecorder;
+import io.varve.memory.shard.AccessedKey;
 import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
@@ -65,13 +67,18 @@ final class Reclaimer {
     private static boolean reclaim(Shard shard, int physical, long deadlineNanos) {
         shard.lock();
         try {
-            return shard.reclaimSlice(physical, deadlineNanos);
+            return shard.reclaim().slice(physical, deadlineNanos);
         } finally {
             shard.unlock();
         }
     }
 
     private void finish(int physical) {
+        AccessRecorder recorder = context.recorder();
+        if (recorder != null) {
+            // Before its number stands for another.
+            recorder.removeAll(physical, AccessedKey.DATABASE_BITS);
+        }
         for (Shard shard : shards) {
             shard.lock();
         }

@@ -38,7 +38,8 @@ final class CacheConcurrencyTest {
 
     private static CacheConfig config(EvictionPolicy policy, long maxMemoryBytes) {
         return CacheConfig.defaults(maxMemoryBytes).withShards(4).withSegmentSizeBytes(8192).withHeads(3)
-                .withExpireBaseMillis(20).withExpireBuckets(10).withExpireCycleMillis(5).withEvictionPolicy(policy);
+                .withExpireBaseMillis(20).withExpireBuckets(10).withExpireCycleMillis(5).withEvictionPolicy(policy)
+                .withCurves(new CurveSettings(true, CurveSettings.LEAST_WINDOW));
     }
 
     @ParameterizedTest

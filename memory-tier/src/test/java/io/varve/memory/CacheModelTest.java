@@ -101,7 +101,8 @@ final class CacheModelTest {
                         ? CleanerPolicy.GREEDY
                         : seed % 3 == 1 ? CleanerPolicy.ORIGINAL : CleanerPolicy.MODIFIED)
                 .withExpireAlgorithm(algorithm)
-                .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker);
+                .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker)
+                .withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW));
     }
 
     private void run(CacheConfig config, Regions regions, int operations) {
@@ -214,7 +215,7 @@ final class CacheModelTest {
         }
     }
 
-    /** Limit, policy and samples change while the store is in use; under NOEVICTION nothing may be evicted. */
+    /** Limit, policy, samples and whether accesses are recorded change while the store is in use; under NOEVICTION nothing may be evicted. */
     private void reconfigure(CacheFixture fixture, SplittableRandom random) {
         CacheConfig config = fixture.cache.config();
         EvictionPolicy policy = config.evictionPolicy();
@@ -224,7 +225,8 @@ final class CacheModelTest {
         }
         evictionAllowed = config.evictionPolicy().evicts();
         fixture.cache.reconfigure(config.withEvictionPolicy(policy).withEvictionSamples(1 + random.nextInt(20))
-                .withMaxMemoryBytes((1 << 20) + random.nextInt(2 << 20)));
+                .withMaxMemoryBytes((1 << 20) + random.nextInt(2 << 20))
+                .withCurves(new CurveSettings(random.nextBoolean(), CurveSettings.LEAST_WINDOW)));
     }
 
     /** What is there throughout is visited, with keys written, deleted, moved and the tables rehashed in between. */

@@ -63,7 +63,7 @@ final class CollectionsModelTest {
         CacheConfig config = CacheConfig.defaults(policy.evicts() ? 1 << 20 : 2 << 20).withShards(2)
                 .withSegmentSizeBytes(seed % 2 == 0 ? 4096 : 16384).withHeads(2).withEvictionPolicy(policy)
                 .withExpireAlgorithm(algorithm).withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed)
-                .withTicker(ticker);
+                .withTicker(ticker).withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW));
         SplittableRandom random = new SplittableRandom(seed);
         try (CollectionsFixture fixture = new CollectionsFixture(InMemoryCache.open(config, regions))) {
             fixture.cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {

@@ -30,7 +30,8 @@ final class ArchitectureTest {
             Map.entry("introspection", Set.of("hash", "set", "sortedset")), Map.entry("key", Set.of()),
             Map.entry("list", Set.of()), Map.entry("pubsub", Set.of()), Map.entry("server", Set.of()),
             Map.entry("set", Set.of()), Map.entry("sort", Set.of("hash", "list", "set", "sortedset")),
-            Map.entry("sortedset", Set.of("set")), Map.entry("string", Set.of()), Map.entry("transaction", Set.of()));
+            Map.entry("sortedset", Set.of("set")), Map.entry("string", Set.of()), Map.entry("transaction", Set.of()),
+            Map.entry("varve", Set.of()));
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(ROOT);
 

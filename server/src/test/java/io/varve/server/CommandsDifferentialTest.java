@@ -36,6 +36,7 @@ class CommandsDifferentialTest {
         System.out.println("CommandsDifferentialTest compares with " + reference);
         varve = VarveServer
                 .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb")
+                        .with("mrc-tracking", "yes")
                         .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate());
     }
 

@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * What does it cost to record a read, on average over those that are drawn and those that are not, and what a curve? Confined to the thread
  * that measures.
  *
- * <p>It cannot see that a server's other work takes the table out of the processor's caches, nor what a lock costs.
+ * <p>It cannot see that a server's other work takes the table out of the processor's caches, nor what a lock costs that others hold.
  *
  * <p>Run: {@code ./varve jmh ReuseRecorderBenchmark}
  */
@@ -39,6 +39,9 @@ public class ReuseRecorderBenchmark {
     public int keys;
 
     private final ReuseRecorder recorder = new ReuseRecorder(16, Sampling.DEFAULT, 1);
+    /** As a server has it: one access in a hundred is drawn from the start. */
+    private final AccessRecorder shared = new AccessRecorder(1, AccessRecorder.samplingFor(1L << 40), 1);
+    private final AccessProbe probe = shared.newProbe();
     private final SplittableRandom random = new SplittableRandom(2);
     private final long[] hashes = new long[HASHES];
     private int next;
@@ -47,7 +50,9 @@ public class ReuseRecorderBenchmark {
     @Setup
     public void fill() {
         for (int i = 0; i < 4 * keys; i++) {
-            recorder.read(hash(), i & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
+            long hash = hash();
+            recorder.read(hash, i & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
+            tellProbe(hash);
         }
         for (int i = 0; i < HASHES; i++) {
             hashes[i] = hash();
@@ -66,6 +71,9 @@ public class ReuseRecorderBenchmark {
         if (recorder.followedKeys() < Math.min(keys, Sampling.DEFAULT.keys()) / 2) {
             throw new IllegalStateException("Only " + recorder.followedKeys() + " keys are followed");
         }
+        if (shared.followedKeys() < Math.min(keys / 100, Sampling.DEFAULT.keys()) / 2) {
+            throw new IllegalStateException("Only " + shared.followedKeys() + " keys are followed");
+        }
         if ((long) recorder.reads() < reads) {
             throw new IllegalStateException("Reads were not counted");
         }
@@ -75,6 +83,19 @@ public class ReuseRecorderBenchmark {
     public void read() {
         next = next + 1 & HASHES - 1;
         recorder.read(hashes[next], next & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
+    }
+
+    /** The same through a session's probe, with the lock that it takes where it has to. */
+    @Benchmark
+    public void probe() {
+        next = next + 1 & HASHES - 1;
+        tellProbe(hashes[next]);
+    }
+
+    private void tellProbe(long hash) {
+        if (probe.countRead(hash, ITEM_BYTES)) {
+            probe.read(hash, 0, ITEM_BYTES, ReuseRecorder.NEVER, 0);
+        }
     }
 
     /** Of one class among sixteen. */

@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * system calls, nor of the other threads of a server. Time and allocation are per command: those of the buffers, received and
  * replied, are among them. Settings and kind of thread are those of a server that {@code ./varve serve} starts.
  *
- * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}
+ * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}; what recording costs: {@code -p mrcTracking=no,yes}
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -108,6 +108,10 @@ public class CommandBenchmark {
     @Param({"16"})
     public int valueBytes;
 
+    /** Whether accesses are recorded for the miss-ratio curve. */
+    @Param({"no"})
+    public String mrcTracking = "no";
+
     private Cache cache;
     private EmbeddedChannel channel;
     /** All requests in a row; they have the same length, so that a batch of any size starts at any of them. */
@@ -117,7 +121,8 @@ public class CommandBenchmark {
 
     @Setup
     public void fill() {
-        cache = Cache.open(ServerConfig.defaults().with("maxmemory", "4gb").cacheConfig());
+        cache = Cache.open(ServerConfig.defaults().with("maxmemory", "4gb").with("mrc-tracking", mrcTracking)
+                .cacheConfig());
         ServerContext server = new ServerContext(cache, ServerConfig.defaults(), cache.config().ticker(), _ -> {});
         CommandTable table = Families.table(server);
         channel = new EmbeddedChannel();

@@ -171,8 +171,13 @@ public final class Index {
      * and that load. Tables of few items are emptier; this does not count them in.
      */
     public long bytesPerItem() {
+        return bytesPerItem(growLoad);
+    }
+
+    /** The same for the load at which an index doubles. */
+    public static int bytesPerItem(double growLoad) {
         double fill = 0.75 * growLoad;
-        return Math.round(IndexBucketLayout.BUCKET_BYTES / (IndexBucketLayout.SLOTS * fill));
+        return (int) Math.round(IndexBucketLayout.BUCKET_BYTES / (IndexBucketLayout.SLOTS * fill));
     }
 
     /** The slots of all tables; the overflow is not among them. */

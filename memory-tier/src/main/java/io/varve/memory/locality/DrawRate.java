@@ -3,7 +3,7 @@ package io.varve.memory.locality;
 import java.util.SplittableRandom;
 
 /**
- * Which accesses are drawn: one in each block of a length that is the inverse of the rate, anywhere in it. Confined to its recorder.
+ * At which rate accesses are drawn: one in each block ({@link Draws}) of a length that is the inverse of the rate. Confined to its recorder.
  *
  * <p>So how many are drawn is no matter of chance, only which; and it has nothing to do with keys.
  */
@@ -17,8 +17,6 @@ final class DrawRate {
     /** The last level that is not below the lowest rate wanted. */
     private final int lastLevel;
     private int level;
-    private double blockEnd;
-    private long next;
 
     DrawRate(Sampling sampling, long seed) {
         random = new SplittableRandom(seed);
@@ -31,23 +29,11 @@ final class DrawRate {
             weight *= STEP;
         }
         lastLevel = last;
-        blockEnd = 1;
-        draw(0);
     }
 
-    /** The next access that is to be drawn. */
-    long next() {
-        return next;
-    }
-
-    /** Draws in the next block that ends behind this access. */
-    void draw(long access) {
-        do {
-            double block = weights[level];
-            next = (long) (blockEnd + random.nextDouble() * block);
-            blockEnd += block;
-        } while (blockEnd <= access + 1);
-        next = Math.max(next, access + 1);
+    /** The length of a block at the present rate. */
+    double block() {
+        return weights[level];
     }
 
     int level() {

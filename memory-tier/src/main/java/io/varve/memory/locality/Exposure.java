@@ -5,6 +5,8 @@ package io.varve.memory.locality;
  * older. Confined to its recorder.
  */
 final class Exposure {
+    static final long BYTES = (long) ReuseHistograms.TIMES.buckets() * Double.BYTES;
+
     /** Of periods that have ended, by length of the interval. */
     private final double[] earlier = new double[ReuseHistograms.TIMES.buckets()];
     private long periodStart;

@@ -3,7 +3,7 @@ package io.varve.memory.locality;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
  * The keys whose next access is waited for, each with the drawn access that it was last seen at. Confined to its recorder.
@@ -65,6 +65,11 @@ final class FollowedKeys {
         return mask + 1;
     }
 
+    /** What the table takes in memory. */
+    long bytes() {
+        return tags.length + (long) slots.length * Long.BYTES;
+    }
+
     private int home(long hash) {
         return (int) (hash * GOLDEN >>> shift);
     }
@@ -85,7 +90,10 @@ final class FollowedKeys {
         return slots[slot << SLOT_SHIFT];
     }
 
-    /** The slot of a key, or -1. */
+    /**
+     * The slot of a key, or -1. Whether it is -1 may also be asked while another thread changes the table: what is there throughout is found
+     * then, unless it moves up at this moment.
+     */
     int find(long hash) {
         long wanted = (tag(hash) & 0xFF) * ONES;
         for (int slot = home(hash);; slot = slot + AT_ONCE & mask) {
@@ -141,13 +149,33 @@ final class FollowedKeys {
         size--;
     }
 
-    void clear() {
-        Arrays.fill(tags, EMPTY);
-        size = 0;
+    /** Tells what is wrong with the table. For tests. */
+    void check(Consumer<String> problems) {
+        int used = 0;
+        for (int slot = 0; slot <= mask; slot++) {
+            if (used(slot)) {
+                used++;
+                int found = find(hash(slot));
+                if (found != slot) {
+                    problems.accept("the key of slot " + slot + " is found at " + found);
+                }
+            }
+            if (slot < AT_ONCE - 1 && tags[slot] != tags[mask + 1 + slot]) {
+                problems.accept("the tag of slot " + slot + " is not that behind the last");
+            }
+        }
+        if (used != size) {
+            problems.accept(used + " slots are used, and " + size + " are counted");
+        }
     }
 
     boolean used(int slot) {
         return tags[slot] != EMPTY;
+    }
+
+    /** Whether the first bits of a key's hash are these. */
+    boolean beginsWith(int slot, long prefix, int bits) {
+        return bits == 0 || hash(slot) >>> Long.SIZE - bits == prefix;
     }
 
     /** The access that was drawn. */

@@ -9,6 +9,8 @@ package io.varve.memory.locality;
 final class ReuseHistograms {
     /** Reuse times, exact to 1.6 %. Behind 2^48 accesses is never. */
     static final Scale TIMES = new Scale(6, 48);
+    /** What one of these takes in memory, but for single numbers. */
+    static final long BYTES = 4L * TIMES.buckets() * Double.BYTES;
 
     /** Bytes that were accessed again. */
     final double[] accessed = new double[TIMES.buckets()];

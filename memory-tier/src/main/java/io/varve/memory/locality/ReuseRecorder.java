@@ -1,5 +1,8 @@
 package io.varve.memory.locality;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Learns from a stream of accesses, at the cost of a small part of them, how soon items are accessed again. Confined to one thread, or
  * guarded by its owner's lock; its memory is fixed when it is made, and recording allocates nothing.
@@ -30,6 +33,7 @@ public final class ReuseRecorder {
 
     private final Sampling sampling;
     private final DrawRate rate;
+    private final Draws draws;
     private final FollowedKeys followed;
     private final ReuseHistograms[] classes;
     private final Exposure exposure = new Exposure();
@@ -64,6 +68,7 @@ public final class ReuseRecorder {
             this.classes[i] = new ReuseHistograms();
         }
         rate = new DrawRate(sampling, seed);
+        draws = new Draws(rate.block(), ~seed);
         followed = new FollowedKeys(sampling.keys());
     }
 
@@ -76,43 +81,32 @@ public final class ReuseRecorder {
      * @param nowMillis     the time
      */
     public void read(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
-        clock++;
-        bytes += itemBytes;
-        int slot = followed.find(hash);
-        if (slot >= 0) {
-            end(slot, true, nowMillis);
-        }
-        if (clock >= rate.next()) {
-            classes[itemClass].drawnReads += rate.weight(rate.level());
+        count(1, 0, 0, itemBytes);
+        end(hash, true, nowMillis);
+        if (clock >= draws.next()) {
+            drawRead(itemClass);
             draw(hash, itemClass, itemBytes, expiresMillis, nowMillis);
+            draws.after(clock, rate.block());
         }
     }
 
     /** A read of a key that has no item, and of which nobody knows what item it would be: a write tells that later. */
     public void readOfNothing(long hash, int itemClass, long nowMillis) {
-        clock++;
-        absent++;
-        int slot = followed.find(hash);
-        if (slot >= 0) {
-            end(slot, true, nowMillis);
-        }
-        if (clock >= rate.next()) {
-            classes[itemClass].drawnReads += rate.weight(rate.level());
-            rate.draw(clock);
+        count(1, 0, 1, 0);
+        end(hash, true, nowMillis);
+        if (clock >= draws.next()) {
+            drawRead(itemClass);
+            draws.after(clock, rate.block());
         }
     }
 
     /** A write, which leaves an item of this size. */
     public void write(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
-        clock++;
-        bytes += itemBytes;
-        writes++;
-        int slot = followed.find(hash);
-        if (slot >= 0) {
-            end(slot, false, nowMillis);
-        }
-        if (clock >= rate.next()) {
+        count(1, 1, 0, itemBytes);
+        end(hash, false, nowMillis);
+        if (clock >= draws.next()) {
             draw(hash, itemClass, itemBytes, expiresMillis, nowMillis);
+            draws.after(clock, rate.block());
         }
     }
 
@@ -126,30 +120,64 @@ public final class ReuseRecorder {
 
     /** All items have gone. */
     public void removeAll() {
-        for (int slot = 0; slot < followed.slots(); slot++) {
-            if (followed.used(slot)) {
-                count(slot, classes[followed.itemClass(slot)].gone, clock - followed.start(slot));
-            }
-        }
-        followed.clear();
+        removeAll(0, 0, 0, followed.slots());
     }
 
-    private void draw(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
+    // --- the parts of which an access is made
+
+    /**
+     * Counts accesses.
+     *
+     * @param written   those of them that were no reads
+     * @param ofNothing reads that found no item
+     * @param itemBytes what the items took, at each access
+     */
+    void count(long accesses, long written, long ofNothing, long itemBytes) {
+        clock += accesses;
+        writes += written;
+        absent += ofNothing;
+        bytes += itemBytes;
+    }
+
+    /** Whether the next access to a key is waited for; {@link FollowedKeys#find} says what that is worth to another thread. */
+    boolean follows(long hash) {
+        return followed.find(hash) >= 0;
+    }
+
+    /** The wait for a key, if there is one, ends with an access to it, the last that was counted. */
+    void end(long hash, boolean read, long nowMillis) {
+        int slot = followed.find(hash);
+        if (slot >= 0) {
+            endAt(slot, read, nowMillis);
+        }
+    }
+
+    /** The last access that was counted is drawn, and is a read. */
+    void drawRead(int itemClass) {
+        classes[itemClass].drawnReads += rate.block();
+    }
+
+    /** The last access that was counted is drawn, and leaves an item whose key is not followed. */
+    void draw(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
         if (firstMillis == NEVER) {
             firstMillis = nowMillis;
         }
-        classes[itemClass].drawn += rate.weight(rate.level());
-        classes[itemClass].drawnBytes += rate.weight(rate.level()) * itemBytes;
+        classes[itemClass].drawn += rate.block();
+        classes[itemClass].drawnBytes += rate.block() * itemBytes;
         makeRoom();
         // Room is short only where a tiny table has been at the last of all rates for long.
         if (followed.hasRoom()) {
             followed.add(hash, clock, itemBytes, itemClass, expiresMillis, rate.level());
         }
-        rate.draw(clock);
+    }
+
+    /** Of how many accesses one is drawn at present. */
+    double block() {
+        return rate.block();
     }
 
     /** The wait for a key ends with an access to it. */
-    private void end(int slot, boolean read, long nowMillis) {
+    private void endAt(int slot, boolean read, long nowMillis) {
         if (nowMillis >= followed.deadline(slot)) {
             goes(slot, waited(slot, nowMillis));
             return;
@@ -159,18 +187,18 @@ public final class ReuseRecorder {
         if (read) {
             histograms.reads[ReuseHistograms.TIMES.bucket(reuse)] += rate.weight(followed.level(slot));
         }
-        count(slot, histograms.accessed, reuse);
+        countEnd(slot, histograms.accessed, reuse);
         followed.remove(slot);
     }
 
     private void goes(int slot, long waited) {
-        count(slot, classes[followed.itemClass(slot)].gone, waited);
+        countEnd(slot, classes[followed.itemClass(slot)].gone, waited);
         followed.remove(slot);
     }
 
-    private void count(int slot, double[] bytes, long accesses) {
+    private void countEnd(int slot, double[] ended, long accesses) {
         double weight = rate.weight(followed.level(slot));
-        bytes[ReuseHistograms.TIMES.bucket(accesses)] += weight * followed.bytes(slot);
+        ended[ReuseHistograms.TIMES.bucket(accesses)] += weight * followed.bytes(slot);
         classes[followed.itemClass(slot)].ended += weight;
     }
 
@@ -214,12 +242,96 @@ public final class ReuseRecorder {
      * @param keep its weight, 0 to 1
      */
     public void forget(double keep, long nowMillis) {
+        requireShare(keep);
+        forget(keep, waiting(nowMillis));
+    }
+
+    /**
+     * Follows no key for longer than this from the access that was drawn, so that keys which never come again do not fill the table. What memory
+     * would hold for longer is not known then: {@link #evictionTime} of the largest memory that matters, and some more, is a good choice.
+     */
+    public void giveUp(long accesses) {
+        giveUp(accesses, 0, followed.slots());
+    }
+
+    /** The curve of all classes together, as if they shared one LRU stack. */
+    public MissRatioCurve curve(long nowMillis) {
+        return curve(waiting(nowMillis));
+    }
+
+    /** The curve of one class, which has memory of its own. */
+    public MissRatioCurve curve(int itemClass, long nowMillis) {
+        return curve(itemClass, waiting(nowMillis));
+    }
+
+    /**
+     * The average eviction time under LRU: for how many accesses an item stays after the last one to it, in a memory that all classes share.
+     *
+     * @return {@link Long#MAX_VALUE} if nothing was seen that would fill such a memory
+     */
+    public long evictionTime(double memoryBytes, long nowMillis) {
+        return evictionTime(memoryBytes, waiting(nowMillis));
+    }
+
+    private Waiting[] waiting(long nowMillis) {
+        Waiting[] waiting = Waiting.ofClasses(classes.length);
+        settle(waiting, nowMillis, 0, followed.slots());
+        return waiting;
+    }
+
+    // --- the same in parts: walks over some slots of the table, and what follows from them
+
+    int slots() {
+        return followed.slots();
+    }
+
+    /** Adds up what is waited for, by class; what has expired is waited for no more. */
+    void settle(Waiting[] waiting, long nowMillis, int from, int to) {
+        for (int slot = from; slot < to;) {
+            if (!followed.used(slot)) {
+                slot++;
+            } else if (nowMillis >= followed.deadline(slot)) {
+                goes(slot, waited(slot, nowMillis)); // and looks at what has moved up
+            } else {
+                waiting[followed.itemClass(slot)].add(rate.weight(followed.level(slot)), followed.bytes(slot),
+                        clock - followed.start(slot));
+                slot++;
+            }
+        }
+    }
+
+    void giveUp(long accesses, int from, int to) {
+        for (int slot = from; slot < to;) {
+            if (followed.used(slot) && clock - followed.start(slot) > accesses) {
+                countEnd(slot, classes[followed.itemClass(slot)].accessed, Long.MAX_VALUE);
+                followed.remove(slot); // and looks at what has moved up
+            } else {
+                slot++;
+            }
+        }
+    }
+
+    /** All items have gone whose hashes begin with these bits. */
+    void removeAll(long prefix, int prefixBits, int from, int to) {
+        for (int slot = from; slot < to;) {
+            if (followed.used(slot) && followed.beginsWith(slot, prefix, prefixBits)) {
+                goes(slot, clock - followed.start(slot)); // and looks at what has moved up
+            } else {
+                slot++;
+            }
+        }
+    }
+
+    static void requireShare(double keep) {
         if (!(keep >= 0 && keep <= 1)) {
             throw new IllegalArgumentException("What is kept is 0 to 1, not " + keep);
         }
-        removeExpired(nowMillis);
+    }
+
+    /** @param waiting by class, for now */
+    void forget(double keep, Waiting[] waiting) {
         for (int i = 0; i < classes.length; i++) {
-            classes[i].forget(keep, Waiting.of(followed, rate, clock, i));
+            classes[i].forget(keep, waiting[i]);
         }
         earlierReads = keep * reads();
         earlierPresent = keep * present();
@@ -231,64 +343,62 @@ public final class ReuseRecorder {
         rate.raise((double) sampling.keys() / 4 * 3 / Math.max(1, followed.size()));
     }
 
-    /**
-     * Follows no key for longer than this from the access that was drawn, so that keys which never come again do not fill the table. What memory
-     * would hold for longer is not known then: {@link #evictionTime} of the largest memory that matters, and some more, is a good choice.
-     */
-    public void giveUp(long accesses) {
-        for (int slot = 0; slot < followed.slots();) {
-            if (followed.used(slot) && clock - followed.start(slot) > accesses) {
-                count(slot, classes[followed.itemClass(slot)].accessed, Long.MAX_VALUE);
-                followed.remove(slot); // and looks at what has moved up
-            } else {
-                slot++;
-            }
-        }
+    MissRatioCurve curve(Waiting[] waiting) {
+        return all(waiting).curve(reads() == 0 ? 0 : present() / reads());
     }
 
-    private void removeExpired(long nowMillis) {
-        for (int slot = 0; slot < followed.slots();) {
-            if (followed.used(slot) && nowMillis >= followed.deadline(slot)) {
-                goes(slot, waited(slot, nowMillis));
-            } else {
-                slot++;
-            }
-        }
+    MissRatioCurve curve(int itemClass, Waiting[] waiting) {
+        ReuseHistograms histograms = classes[itemClass];
+        Ends ends = new Ends();
+        ends.add(histograms, waiting[itemClass]);
+        ends.sink(exposure, clock, histograms.drawnBytes);
+        return ends.curve(histograms.drawnReads == 0 ? 0 : histograms.drawn / histograms.drawnReads);
     }
 
-    /** The curve of all classes together, as if they shared one LRU stack. */
-    public MissRatioCurve curve(long nowMillis) {
-        return all(nowMillis).curve(reads() == 0 ? 0 : present() / reads());
+    long evictionTime(double memoryBytes, Waiting[] waiting) {
+        return all(waiting).evictionTime(memoryBytes);
     }
 
-    /**
-     * The average eviction time under LRU: for how many accesses an item stays after the last one to it, in a memory that all classes share.
-     *
-     * @return {@link Long#MAX_VALUE} if nothing was seen that would fill such a memory
-     */
-    public long evictionTime(double memoryBytes, long nowMillis) {
-        return all(nowMillis).evictionTime(memoryBytes);
-    }
-
-    private Ends all(long nowMillis) {
-        removeExpired(nowMillis);
+    private Ends all(Waiting[] waiting) {
         Ends ends = new Ends();
         for (int i = 0; i < classes.length; i++) {
-            ends.add(classes[i], Waiting.of(followed, rate, clock, i));
+            ends.add(classes[i], waiting[i]);
         }
         // How many bytes were accessed in all is known: it puts right what chance did to the sample.
         ends.sink(exposure, clock, presentBytes());
         return ends;
     }
 
-    /** The curve of one class, which has memory of its own. */
-    public MissRatioCurve curve(int itemClass, long nowMillis) {
-        removeExpired(nowMillis);
-        ReuseHistograms histograms = classes[itemClass];
-        Ends ends = new Ends();
-        ends.add(histograms, Waiting.of(followed, rate, clock, itemClass));
-        ends.sink(exposure, clock, histograms.drawnBytes);
-        return ends.curve(histograms.drawnReads == 0 ? 0 : histograms.drawn / histograms.drawnReads);
+    // --- facts
+
+    /** Accesses ever. */
+    public long accesses() {
+        return clock;
+    }
+
+    /** What it takes in memory, always. */
+    public long bytes() {
+        return followed.bytes() + (long) classes.length * ReuseHistograms.BYTES + Exposure.BYTES;
+    }
+
+    int classes() {
+        return classes.length;
+    }
+
+    /** Every violated invariant. For tests, of a recorder that has forgotten nothing and whose rate has not changed. */
+    List<String> checkIntegrity() {
+        List<String> problems = new ArrayList<>();
+        followed.check(problems::add);
+        Waiting[] waiting = Waiting.ofClasses(classes.length);
+        settle(waiting, Long.MIN_VALUE, 0, followed.slots());
+        for (int i = 0; i < classes.length; i++) {
+            double known = classes[i].ended + waiting[i].weight();
+            if (Math.abs(known - classes[i].drawn) > 0.5) {
+                problems.add("of class " + i + " " + classes[i].drawn + " accesses are drawn, and of " + known
+                        + " it is known what becomes of them");
+            }
+        }
+        return problems;
     }
 
     /** Reads; what was forgotten in part counts in part. */

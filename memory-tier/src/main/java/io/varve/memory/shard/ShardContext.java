@@ -8,6 +8,7 @@ import io.varve.memory.index.TagScanner;
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.LowerTier;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.locality.AccessRecorder;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
@@ -43,6 +44,8 @@ public final class ShardContext {
     volatile ChangeListener[] listeners = NOBODY;
     /** Where evicted items fall to. */
     volatile @Nullable LowerTier lower;
+    /** Whom accesses are told; null if they are not recorded. */
+    volatile @Nullable AccessRecorder recorder;
 
     public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, KeyHash keyHash,
             TagScanner scanner, Databases databases, Ticker ticker, int largeThresholdBytes,
@@ -94,6 +97,15 @@ public final class ShardContext {
 
     public void lower(LowerTier tier) {
         lower = tier;
+    }
+
+    /** Tells accesses from now on: of a session, from its next batch; null: nobody. */
+    public void recorder(@Nullable AccessRecorder told) {
+        recorder = told;
+    }
+
+    public @Nullable AccessRecorder recorder() {
+        return recorder;
     }
 
     /** Takes the bytes that writes wanted in vain since the last call. */

@@ -13,6 +13,7 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.locality.AccessRecorder;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
@@ -179,7 +180,7 @@ final class ShardItems {
             int wanted, long expireAt, int access, long nowMillis) {
         int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadRoom(keyLength));
         if (capacity < valueLength) {
-            throw CacheFullException.of((long) keyLength + valueLength);
+            throw CacheFullException.TOO_LARGE;
         }
         boolean expires = expireAt != Item.NEVER;
         long size = ItemLayout.size(keyLength, capacity, expires);
@@ -409,11 +410,22 @@ final class ShardItems {
 
     /** The bytes are given up even if a listener fails: nothing refers to them any more. */
     void tellAndAbandon(Change change, long location, long address, int physical) {
+        AccessRecorder recorder = context.recorder;
+        // What is evicted might be there in a larger memory.
+        if (recorder != null && change != Change.EVICTED && change != Change.FELL) {
+            recordGone(recorder, AccessedKey.hash(verifier.hashOf(location), physical));
+        }
         try {
             changed(change, context.databases.logical(physical), ItemLayout.keyAddress(address),
                     ItemLayout.keyLength(address));
         } finally {
             abandon(location, address);
+        }
+    }
+
+    private void recordGone(AccessRecorder recorder, long hash) {
+        if (recorder.mayFollow(hash)) {
+            recorder.remove(hash, context.ticker().wallMillis());
         }
     }
 

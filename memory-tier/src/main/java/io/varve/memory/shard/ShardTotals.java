@@ -1,5 +1,7 @@
 package io.varve.memory.shard;
 
+import io.varve.memory.expiry.Expiry;
+
 /** Sums over shards, gathered one lock at a time. Confined to whoever gathers. */
 public final class ShardTotals {
     public long indexBytes;
@@ -29,6 +31,34 @@ public final class ShardTotals {
     public long bytesReclaimed;
     public double reclaimCost;
     public long bytesWritten;
+
+    /** The sums over all shards. */
+    public static ShardTotals of(Shard[] shards, int databases) {
+        ShardTotals totals = new ShardTotals(databases);
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                shard.addTo(totals);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return totals;
+    }
+
+    /** What the items would take by {@link Shard#usualBytes}. */
+    public long usualBytes() {
+        long usual = liveBytes;
+        for (int i = 0; i < items.length; i++) {
+            usual += items[i] * Shard.INDEX_SHARE + expiringItems[i] * Expiry.BYTES_PER_ENTRY;
+        }
+        return usual;
+    }
+
+    /** What is taken for them: what was appended and not reclaimed, and tables. */
+    public long takenBytes() {
+        return usedBytes + indexBytes + expiryBytes + nodeTableBytes;
+    }
 
     /**
      * @param databases how many logical databases there are

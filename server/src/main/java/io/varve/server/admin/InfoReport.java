@@ -93,6 +93,7 @@ public final class InfoReport {
             case "keyspace" -> keyspace(out, stats, source.flash());
             case "varve" -> {
                 varve(out, stats, expired);
+                CurveReport.write(out, source.cache());
                 FlashTier flash = source.flash();
                 if (flash != null) {
                     flash(out, flash.stats());

@@ -12,6 +12,7 @@ import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
 import io.varve.flash.tier.FlashTierSettings;
 import io.varve.memory.CacheConfig;
+import io.varve.memory.CurveSettings;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.segment.CleanerPolicy;
@@ -293,7 +294,8 @@ public final class ServerConfig {
                 .withCleanerPolicy(CleanerPolicy.valueOf(upper("cleaner-policy")))
                 .withExpireAlgorithm(ExpireAlgorithm.valueOf(upper("expire-algorithm")))
                 .withExpireBaseMillis(intNumber("expire-bucket-base-ms"))
-                .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"));
+                .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"))
+                .withCurves(new CurveSettings(bool("mrc-tracking"), number("mrc-window")));
     }
 
     /** Where the tier below memory has its files; empty if there is none. */

@@ -9,6 +9,7 @@ import java.util.Map;
 
 import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
+import io.varve.memory.CurveSettings;
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.server.config.Setting.Kind;
@@ -120,6 +121,8 @@ public final class Settings {
         integer("expire-buckets", "120", 2, 1 << 16, FIXED);
         integer("expire-cycle-ms", "100", 1, 60_000, CHANGEABLE);
         bool("touch-ahead", "yes", CHANGEABLE);
+        bool("mrc-tracking", "no", CHANGEABLE);
+        integer("mrc-window", Long.toString(CurveSettings.USUAL_WINDOW), CurveSettings.LEAST_WINDOW, MAX, CHANGEABLE);
         integer("packed-max-entries", Integer.toString(CollectionTree.MOST_PACKED_ENTRIES), 0, Integer.MAX_VALUE,
                 CHANGEABLE);
         memory("packed-max-bytes", Integer.toString(CollectionTree.MOST_PACKED_BYTES), 0, Integer.MAX_VALUE,

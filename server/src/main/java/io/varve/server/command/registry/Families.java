@@ -25,6 +25,7 @@ import io.varve.server.command.sort.SortCommands;
 import io.varve.server.command.sortedset.SortedSetCommands;
 import io.varve.server.command.string.StringCommands;
 import io.varve.server.command.transaction.TransactionCommands;
+import io.varve.server.command.varve.CurveCommands;
 
 /** All families of commands. Immutable: static methods only. */
 public final class Families {
@@ -56,6 +57,7 @@ public final class Families {
         new ObjectCommands(server).register(table);
         new MemoryCommands(server).register(table);
         new ObservationCommands(server).register(table);
+        CurveCommands.addTo(table);
         CommandTable complete = table.build(server.config().renames());
         server.commands(complete);
         return complete;

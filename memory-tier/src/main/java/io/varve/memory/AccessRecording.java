@@ -1,0 +1,106 @@
+package io.varve.memory;
+
+import java.util.Objects;
+
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.locality.AccessProbe;
+import io.varve.memory.locality.AccessRecorder;
+import io.varve.memory.locality.ReuseRecorder;
+import io.varve.memory.shard.AccessedKey;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the recorder of a session's accesses, where there is one. Confined to the session's thread.
+ *
+ * <p>Accesses are those that renew an item's clock, and reads that miss: what LRU would see. One to a key that is read and then written counts as two, the
+ * second of which moves nothing in the stack.
+ */
+final class AccessRecording {
+    /** Until items have classes. */
+    private static final int CLASS = 0;
+
+    private final ShardContext context;
+    private @Nullable AccessRecorder recorder;
+    private @Nullable AccessProbe probe;
+
+    AccessRecording(ShardContext context) {
+        this.context = context;
+    }
+
+    /** Looks whether accesses are recorded; once for a batch. */
+    void begin() {
+        AccessRecorder present = context.recorder();
+        if (!Objects.equals(present, recorder)) {
+            recorder = present;
+            probe = present == null ? null : present.newProbe();
+        }
+    }
+
+    void read(Shard shard, Key key, Item item, boolean found, long nowMillis) {
+        AccessProbe told = probe;
+        if (told != null) {
+            if (found) {
+                read(told, shard, key, item, nowMillis);
+            } else {
+                readOfNothing(told, key, nowMillis);
+            }
+        }
+    }
+
+    private void read(AccessProbe told, Shard shard, Key key, Item item, long nowMillis) {
+        long hash = hash(key);
+        long bytes = bytes(shard, item);
+        if (told.countRead(hash, bytes)) {
+            told.read(hash, CLASS, bytes, deadline(item.expireAtMillis()), nowMillis);
+        }
+    }
+
+    private void readOfNothing(AccessProbe told, Key key, long nowMillis) {
+        long hash = hash(key);
+        if (told.countReadOfNothing(hash)) {
+            told.readOfNothing(hash, CLASS, nowMillis);
+        }
+    }
+
+    /** A write to an item, which it has found or made. */
+    void write(Shard shard, Key key, Item item, long nowMillis) {
+        AccessProbe told = probe;
+        if (told != null) {
+            write(told, key, bytes(shard, item), item.expireAtMillis(), nowMillis);
+        }
+    }
+
+    /** A write that has made an item of so many bytes. */
+    void write(Key key, int valueLength, long expireAtMillis, long nowMillis) {
+        AccessProbe told = probe;
+        if (told != null) {
+            write(told, key, Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis,
+                    nowMillis);
+        }
+    }
+
+    private void write(AccessProbe told, Key key, long bytes, long expireAtMillis, long nowMillis) {
+        long hash = hash(key);
+        if (told.countWrite(hash, bytes)) {
+            told.write(hash, CLASS, bytes, deadline(expireAtMillis), nowMillis);
+        }
+    }
+
+    private long hash(Key key) {
+        return AccessedKey.hash(key.hash(), context.databases().physical(key.database()));
+    }
+
+    private static long bytes(Shard shard, Item item) {
+        return item.isTree()
+                ? shard.memoryUsage(item)
+                : Shard.usualBytes(item.keyLength(), item.capacity(), item.expires());
+    }
+
+    /** The first millisecond at which it has expired; of a time that is kept nobody asks which it is. */
+    private static long deadline(long expireAtMillis) {
+        return expireAtMillis >= 0 ? expireAtMillis + 1 : ReuseRecorder.NEVER;
+    }
+}

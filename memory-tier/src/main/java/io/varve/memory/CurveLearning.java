@@ -1,0 +1,119 @@
+package io.varve.memory;
+
+import io.varve.memory.locality.AccessRecorder;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+import io.varve.memory.shard.ShardTotals;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has accesses recorded, and tells the curve that follows from them. Many threads: the recorder guards itself; settings are changed by one thread at a time;
+ * {@link #slice} is maintenance's.
+ *
+ * <p>Window by window what is old counts less, so that the curve is that of the last ten or so. Keys that come back so late that a memory twice as large as this one would not hold
+ * them are given up: they would fill the recorder's table, and nobody can ask for what they would tell.
+ */
+final class CurveLearning {
+    /** Until items have classes. */
+    static final int CLASSES = 1;
+    private static final double KEPT = 0.9;
+    /** The largest memory that matters, over the present one. */
+    private static final double LARGEST = 2;
+    /** For so many times as long as an item stays there, keys are followed. */
+    private static final double PATIENCE = 1.25;
+
+    private final ShardContext context;
+    private final Shard[] shards;
+    private final int databases;
+    private final long seed;
+    private volatile long windowAccesses = CurveSettings.USUAL_WINDOW;
+    /** The recorder whose window it is, and the accesses before it; maintenance's. */
+    private @Nullable AccessRecorder followed;
+    private long windowStart;
+
+    CurveLearning(ShardContext context, Shard[] shards, CacheConfig config) {
+        this.context = context;
+        this.shards = shards;
+        databases = config.databases();
+        seed = config.hashSeed();
+        reconfigure(config);
+    }
+
+    /** Begins or ends recording, as it is asked for. What it takes is charged without asking: it is a thousandth of maxmemory or so. */
+    void reconfigure(CacheConfig config) {
+        windowAccesses = config.curves().windowAccesses();
+        AccessRecorder recorder = context.recorder();
+        if (config.curves().recorded() && recorder == null) {
+            AccessRecorder begun = new AccessRecorder(CLASSES, AccessRecorder.samplingFor(config.maxMemoryBytes()),
+                    seed);
+            context.budget().charge(begun.bytes());
+            context.recorder(begun);
+        } else if (!config.curves().recorded() && recorder != null) {
+            context.recorder(null);
+            context.budget().release(recorder.bytes());
+        }
+    }
+
+    /** What recording takes in memory. */
+    long bytes() {
+        AccessRecorder recorder = context.recorder();
+        return recorder == null ? 0 : recorder.bytes();
+    }
+
+    /** Ends a window if it is over. */
+    void slice(Runnable giveWay) {
+        AccessRecorder recorder = context.recorder();
+        if (recorder == null) {
+            followed = null;
+            return;
+        }
+        long accesses = recorder.accesses();
+        if (!recorder.equals(followed)) {
+            followed = recorder;
+            windowStart = accesses;
+        }
+        if (accesses - windowStart >= windowAccesses) {
+            windowStart = accesses;
+            endWindow(recorder, giveWay);
+        }
+    }
+
+    private void endWindow(AccessRecorder recorder, Runnable giveWay) {
+        long nowMillis = context.ticker().wallMillis();
+        Costs costs = costs(recorder);
+        double largest = LARGEST * context.budget().limitBytes() - costs.fixedBytes();
+        long stays = recorder.evictionTime(Math.max(0, largest) / costs.bytesPerItemByte(), nowMillis);
+        giveWay.run();
+        if (stays < Long.MAX_VALUE) {
+            recorder.giveUp(Math.max(windowAccesses, (long) (PATIENCE * stays)), giveWay);
+        }
+        recorder.forget(KEPT, nowMillis, giveWay);
+    }
+
+    /** See {@link Cache#curve(int)}. */
+    @Nullable
+    MemoryCurve curve(int itemClass) {
+        AccessRecorder recorder = context.recorder();
+        if (recorder == null) {
+            return null;
+        }
+        Costs costs = costs(recorder);
+        long nowMillis = context.ticker().wallMillis();
+        return new MemoryCurve(
+                itemClass == Cache.ALL_CLASSES ? recorder.curve(nowMillis) : recorder.curve(itemClass, nowMillis),
+                costs.fixedBytes(), costs.bytesPerItemByte(), recorder.accesses(), recorder.reads(), recorder.rate(),
+                recorder.followedKeys(), recorder.bytes());
+    }
+
+    /** What items cost beside what is recorded of them. Immutable. */
+    private record Costs(double fixedBytes, double bytesPerItemByte) {}
+
+    private Costs costs(AccessRecorder recorder) {
+        ShardTotals totals = ShardTotals.of(shards, databases);
+        double taken = totals.takenBytes();
+        double usual = totals.usualBytes();
+        double others = Math.max(recorder.bytes(),
+                context.budget().chargedBytes() - context.pool().freeBytes() - taken);
+        return new Costs(others + context.budget().reserveBytes(), usual <= 0 ? 1 : Math.max(1, taken / usual));
+    }
+}

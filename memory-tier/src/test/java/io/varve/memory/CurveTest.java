@@ -1,0 +1,199 @@
+package io.varve.memory;
+
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.IntUnaryOperator;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Item;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+/** What a cache learns of its own accesses, and whether it is so. Confined to the test's thread. */
+final class CurveTest {
+    private static final int MIB = 1 << 20;
+    private static final CurveSettings RECORDED = new CurveSettings(true, 100_000);
+    private static final int USUAL_READS = 250_000;
+    private static final int READS = Integer.getInteger("varve.curve.reads", USUAL_READS);
+    /** Of few reads few are drawn: one point is the standard error of 2,500. */
+    private static final double TOLERANCE = READS > USUAL_READS ? 0.02 : 0.03;
+
+    private final ManualTicker ticker = new ManualTicker();
+
+    private CacheFixture open(long maxMemoryBytes, CurveSettings curves) {
+        return new CacheFixture(Cache.open(CacheConfig.defaults(maxMemoryBytes).withShards(4)
+                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU).withEvictionSamples(10).withHashSeed(7)
+                .withTicker(ticker).withCurves(curves)));
+    }
+
+    private static MemoryCurve curve(CacheFixture fixture) {
+        return Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES));
+    }
+
+    private static byte[] name(int key) {
+        return CacheFixture.bytes("key:" + key);
+    }
+
+    private static void set(CacheFixture fixture, int key, int valueBytes, long expireAtMillis) {
+        assertThat(fixture.cache.admit(valueBytes + 100)).isTrue();
+        fixture.set(0, name(key), new byte[valueBytes], expireAtMillis);
+    }
+
+    /** Reads, and brings in what is missing. @return the share of the reads that missed */
+    private double readThrough(CacheFixture fixture, int reads, IntUnaryOperator keys, IntUnaryOperator valueBytes) {
+        fixture.cache.resetStats();
+        for (int i = 0; i < reads; i++) {
+            if (i % 20 == 0) {
+                ticker.advanceMillis(2);
+                if (i % 400 == 0) {
+                    fixture.cache.maintain();
+                }
+            }
+            int key = keys.applyAsInt(i);
+            if (fixture.get(0, name(key)) == null) {
+                set(fixture, key, valueBytes.applyAsInt(key), Item.NEVER);
+            }
+        }
+        CacheStats stats = fixture.cache.stats();
+        return (double) stats.misses() / (stats.hits() + stats.misses());
+    }
+
+    /** The more skewed, the larger the exponent: of a part of the keys that is so small as x, x^(1/exponent) of the reads are. */
+    @ParameterizedTest
+    @CsvSource({"1, 100, 100", "3, 20, 1000"})
+    void aCachesOwnMissRatioIsWhatItsCurveTells(double exponent, int leastValue, int mostValue) {
+        IntUnaryOperator sizes = key -> leastValue + Math.floorMod(key * 31, mostValue - leastValue + 1);
+        long limit = (long) (READS > USUAL_READS ? 16 : 4) * MIB;
+        int keys = (int) (1.6 * limit / ((leastValue + mostValue) / 2 + 35));
+        SplittableRandom random = new SplittableRandom(5);
+        IntUnaryOperator asked = _ -> (int) (keys * Math.pow(random.nextDouble(), exponent));
+        try (CacheFixture fixture = open(limit, new CurveSettings(true, READS / 10))) {
+            // Of what is read for the first time since recording began nobody knows when it was read before: that is to be forgotten.
+            readThrough(fixture, READS, asked, sizes);
+            double measured = readThrough(fixture, READS, asked, sizes);
+            assertThat(fixture.cache.stats().evicted()).as("there is too little memory").isPositive();
+            MemoryCurve curve = curve(fixture);
+            if (READS > USUAL_READS) {
+                System.out.printf("exponent %.0f, values of %d to %d bytes: misses %.4f, told %.4f%n", exponent,
+                        leastValue, mostValue, measured, curve.missRatio(limit));
+            }
+            assertThat(curve.missRatio(limit)).isCloseTo(measured, within(TOLERANCE));
+            assertThat(curve.missRatio(limit / 2.0)).isGreaterThan(measured + 0.05);
+            assertThat(curve.missRatio(2.0 * limit)).isLessThan(measured - 0.05);
+        }
+    }
+
+    @Test
+    void withoutASettingNothingIsRecordedAndNothingTaken() {
+        try (CacheFixture fixture = open(8 * MIB, CurveSettings.OFF)) {
+            assertThat(fixture.cache.curve(Cache.ALL_CLASSES)).isNull();
+            long charged = fixture.cache.stats().poolBytes();
+            long used = fixture.cache.stats().usedBytes();
+            fixture.cache.reconfigure(fixture.cache.config().withCurves(RECORDED));
+            MemoryCurve curve = curve(fixture);
+            assertThat(curve.isKnown()).isFalse();
+            assertThat(curve.missRatio(1e9)).isEqualTo(1);
+            assertThat(curve.recorderBytes()).isBetween(100_000L, 300_000L);
+            assertThat(fixture.cache.stats().poolBytes()).isEqualTo(charged + curve.recorderBytes());
+            assertThat(fixture.cache.stats().usedBytes()).isEqualTo(used + curve.recorderBytes());
+            fixture.get(0, name(1));
+            fixture.cache.reconfigure(fixture.cache.config().withCurves(CurveSettings.OFF));
+            assertThat(fixture.cache.curve(Cache.ALL_CLASSES)).isNull();
+            assertThat(fixture.cache.stats().poolBytes()).isEqualTo(charged);
+            fixture.get(0, name(1));
+            fixture.cache.reconfigure(fixture.cache.config().withCurves(RECORDED));
+            assertThat(curve(fixture).accesses()).as("begins anew").isZero();
+        }
+    }
+
+    /** Reads all keys again and again, so that in much memory all but the first would hit; unless they have gone meanwhile. */
+    private double told(Runnable between, CacheFixture fixture) {
+        for (int round = 0; round < 40; round++) {
+            for (int key = 0; key < 1000; key++) {
+                if (fixture.get(0, name(key)) == null) {
+                    set(fixture, key, 100, ticker.wallMillis() + 2000);
+                }
+            }
+            ticker.advanceMillis(1);
+            between.run();
+        }
+        return curve(fixture).missRatio(1e9);
+    }
+
+    @Test
+    void whatIsDeletedExpiresOrIsFlushedIsMissedInAnyMemory() {
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            assertThat(told(() -> {}, fixture)).as("all come again").isLessThan(0.1);
+        }
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            assertThat(told(() -> {
+                for (int key = 0; key < 1000; key += 2) {
+                    fixture.delete(0, name(key));
+                }
+            }, fixture)).as("half are deleted").isCloseTo(0.5, within(0.1));
+        }
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            assertThat(told(() -> {
+                ticker.advanceMillis(2500);
+                fixture.maintainFully();
+            }, fixture)).as("all expire").isGreaterThan(0.99);
+        }
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            assertThat(told(() -> ticker.advanceMillis(2500), fixture)).as("all expire, and nobody tells")
+                    .isGreaterThan(0.99);
+        }
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            assertThat(told(() -> {
+                fixture.cache.flush(0);
+                fixture.maintainFully();
+            }, fixture)).as("all are flushed").isGreaterThan(0.99);
+            assertThat(curve(fixture).followedKeys()).isZero();
+        }
+    }
+
+    /** Keys of one name in several databases are several; SWAPDB changes nothing of them. */
+    @Test
+    void databasesAreToldApart() {
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            for (int round = 0; round < 60; round++) {
+                for (int key = 0; key < 1000; key++) {
+                    for (int database = 0; database < 2; database++) {
+                        if (fixture.get(database, name(key)) == null) {
+                            fixture.set(database, name(key), new byte[100], Item.NEVER);
+                        }
+                    }
+                }
+                fixture.cache.swap(0, 1);
+            }
+            MemoryCurve curve = curve(fixture);
+            double all = curve.largestBytes() - curve.fixedBytes();
+            assertThat(all / curve.bytesPerItemByte()).as("2,000 items of some 130 bytes")
+                    .isBetween(200_000.0, 320_000.0);
+            assertThat(curve.items().missRatio(100_000)).as("a loop through twice as much").isGreaterThan(0.9);
+        }
+    }
+
+    @Test
+    void aWindowHasALeastLength() {
+        assertThatThrownBy(() -> new CurveSettings(true, 0)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("mrc-window 0: allowed is at least 10000");
+    }
+
+    /** Of keys that never come again few are followed. */
+    @Test
+    void whatComesOnceIsGivenUp() {
+        try (CacheFixture fixture = open(2 * MIB, new CurveSettings(true, 10_000))) {
+            readThrough(fixture, 60_000, i -> i, _ -> 100);
+            MemoryCurve curve = curve(fixture);
+            assertThat(curve.drawRate()).isGreaterThan(0.009);
+            // Some 26,000 items are in twice the memory, one in a hundred is drawn.
+            assertThat(curve.followedKeys()).isBetween(150, 500);
+            assertThat(curve.missRatio(2 * MIB)).isEqualTo(1);
+        }
+    }
+}

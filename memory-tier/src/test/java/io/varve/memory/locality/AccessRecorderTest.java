@@ -1,0 +1,182 @@
+package io.varve.memory.locality;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+/** A recorder that several threads tell of their accesses. */
+class AccessRecorderTest {
+    private static final Sampling ONE_PERCENT = new Sampling(0.01, 0.01, 64_000);
+    private static final int ITEM = 100;
+
+    private static long hash(long key) {
+        long mixed = (key + 1) * 0x9E37_79B9_7F4A_7C15L;
+        mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
+        return mixed ^ mixed >>> 32;
+    }
+
+    /** Some are misses in a memory that is small: a read of nothing, and the write after it. @return whether the recorder was told which access it was */
+    private static boolean read(AccessProbe probe, long key, boolean found) {
+        long hash = hash(key);
+        if (found) {
+            boolean told = probe.countRead(hash, ITEM);
+            if (told) {
+                probe.read(hash, 0, ITEM, ReuseRecorder.NEVER, 0);
+            }
+            return told;
+        }
+        boolean told = probe.countReadOfNothing(hash);
+        if (told) {
+            probe.readOfNothing(hash, 0, 0);
+        }
+        if (probe.countWrite(hash, ITEM)) {
+            probe.write(hash, 0, ITEM, ReuseRecorder.NEVER, 0);
+            return true;
+        }
+        return told;
+    }
+
+    @Test
+    void throughAProbeTheSameIsLearnt() {
+        AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
+        AccessProbe probe = recorder.newProbe();
+        StackDistances exact = new StackDistances();
+        SplittableRandom random = new SplittableRandom(2);
+        int told = 0;
+        int accesses = 2_000_000;
+        for (int i = 0; i < accesses; i++) {
+            int key = (int) (100_000 * Math.pow(random.nextDouble(), 3));
+            exact.read(hash(key), ITEM);
+            told += read(probe, key, random.nextInt(3) > 0) ? 1 : 0;
+        }
+        assertThat(recorder.accesses()).isBetween((long) accesses, 4L * accesses / 3 + 10_000);
+        assertThat((double) told / accesses).as("the share for which a lock is taken").isLessThan(0.04);
+        assertThat(recorder.checkIntegrity()).isEmpty();
+        MissRatioCurve learnt = recorder.curve(0);
+        MissRatioCurve wanted = exact.curve();
+        for (int i = 1; i <= 20; i++) {
+            double bytes = wanted.largestBytes() * i / 20;
+            assertThat(learnt.missRatio(bytes)).as("%.0f bytes", bytes)
+                    .isCloseTo(wanted.missRatio(bytes), within(0.02));
+        }
+    }
+
+    /** While several threads tell, others ask, give up and forget nothing: no wait is lost and none counted twice. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4})
+    void severalThreadsTellAtATime(int threads) throws InterruptedException, ExecutionException {
+        AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
+        int keys = 20_000;
+        int accesses = 1_000_000;
+        List<Callable<Long>> tasks = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            SplittableRandom random = new SplittableRandom(thread);
+            tasks.add(() -> {
+                AccessProbe probe = recorder.newProbe();
+                for (int i = 0; i < accesses; i++) {
+                    read(probe, random.nextInt(keys), true);
+                    if (i % 1000 == 0) {
+                        recorder.remove(hash(keys + random.nextInt(1000)), 0);
+                    }
+                }
+                return (long) accesses;
+            });
+        }
+        tasks.add(() -> {
+            for (int i = 0; i < 200; i++) {
+                recorder.curve(0);
+                recorder.giveUp(Long.MAX_VALUE, () -> {});
+                recorder.removeAll(1L << 62, 63);
+            }
+            return 0L;
+        });
+        long told = 0;
+        try (ExecutorService pool = Executors.newFixedThreadPool(tasks.size())) {
+            for (Future<Long> done : pool.invokeAll(tasks)) {
+                told += done.get();
+            }
+        }
+        assertThat(recorder.accesses()).as("but for what each probe has not told yet")
+                .isBetween(told - threads * 200L, told);
+        assertThat(recorder.checkIntegrity()).isEmpty();
+        assertThat(recorder.followedKeys()).as("one in a hundred of those that are waited for: as many as keys")
+                .isBetween(keys / 200, keys / 50);
+        MissRatioCurve curve = recorder.curve(0);
+        for (double share = 0.1; share < 0.95; share += 0.1) {
+            assertThat(curve.missRatio(share * keys * ITEM)).as("share %.1f", share)
+                    .isCloseTo(1 - share, within(0.03));
+        }
+    }
+
+    /** Each access is drawn, so that each is the end of the wait that the one before began: nothing may be lost. */
+    @Test
+    void noWaitIsLostWhereEveryAccessIsTold() throws InterruptedException, ExecutionException {
+        int keys = 500;
+        AccessRecorder recorder = new AccessRecorder(1, Sampling.all(4 * keys), 1);
+        int threads = 4;
+        int rounds = 400;
+        List<Callable<Void>> tasks = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            // Of keys of its own, whose slots lie among those of others.
+            long first = (long) thread * keys;
+            tasks.add(() -> {
+                AccessProbe probe = recorder.newProbe();
+                for (int round = 0; round < rounds; round++) {
+                    for (int i = 0; i < keys; i++) {
+                        read(probe, first + i, true);
+                    }
+                }
+                return null;
+            });
+        }
+        try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            for (Future<Void> done : pool.invokeAll(tasks)) {
+                done.get();
+            }
+        }
+        assertThat(recorder.accesses()).isEqualTo((long) threads * keys * rounds);
+        assertThat(recorder.followedKeys()).isEqualTo(threads * keys);
+        assertThat(recorder.checkIntegrity()).isEmpty();
+        assertThat(recorder.curve(0).missRatio(1e9)).as("all but the first of each key have come again")
+                .isCloseTo(1.0 / rounds, within(0.001));
+    }
+
+    @Test
+    void whatBeginsWithSomeBitsGoes() {
+        AccessRecorder recorder = new AccessRecorder(1, Sampling.all(1000), 1);
+        AccessProbe probe = recorder.newProbe();
+        for (int key = 0; key < 1000; key++) {
+            long hash = hash(key) >>> 5 | (long) (key % 32) << 59;
+            assertThat(probe.countRead(hash, ITEM)).isTrue();
+            probe.read(hash, 0, ITEM, ReuseRecorder.NEVER, 0);
+        }
+        assertThat(recorder.followedKeys()).isEqualTo(1000);
+        recorder.removeAll(31, 5);
+        assertThat(recorder.followedKeys()).isEqualTo(1000 - 1000 / 32);
+        recorder.removeAll(0, 5);
+        assertThat(recorder.followedKeys()).isEqualTo(1000 - 1000 / 32 - 32);
+        recorder.removeAll(0, 0);
+        assertThat(recorder.followedKeys()).isZero();
+        assertThat(recorder.checkIntegrity()).isEmpty();
+    }
+
+    @Test
+    void theTableIsAThousandthOfTheMemory() {
+        for (long memory : new long[] {1L << 20, 100L << 20, 1L << 30, 10L << 30, 1L << 40}) {
+            AccessRecorder recorder = new AccessRecorder(1, AccessRecorder.samplingFor(memory), 1);
+            assertThat(recorder.bytes()).as("%d", memory).isLessThan(200_000 + Math.min(memory / 512, 4_500_000));
+        }
+    }
+}
