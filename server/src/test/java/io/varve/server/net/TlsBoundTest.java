@@ -132,12 +132,13 @@ class TlsBoundTest {
     /** Nobody has to shake hands, nor speak TLS, to take an engine: neither keeps it from others. */
     @Test
     void whoDoesNotShakeHandsIsCountedUntilTheyGo() throws IOException {
-        try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), network.tlsPort());
-                SSLSocket first = connect()) {
+        try (SSLSocket first = connect()) {
             isServed(first);
-            await().until(() -> loans.taken() == MOST);
-            isClosed();
-            silent.close();
+            try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), network.tlsPort())) {
+                await().until(() -> loans.taken() == MOST);
+                isClosed();
+                assertThat(silent.isConnected()).isTrue();
+            }
             await().until(() -> loans.taken() == 1);
             try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), network.tlsPort())) {
                 stranger.setSoTimeout(TIMEOUT_MILLIS);
