@@ -68,11 +68,11 @@ public final class NetworkServer implements AutoCloseable {
      * @throws IOException if an address cannot be bound
      */
     public static NetworkServer start(ServerContext server, CommandTable table) throws IOException {
-        return start(server, table, TlsLoans.of(server.argumentMemory()));
+        return startWith(server, table, TlsLoans.of(server.argumentMemory()));
     }
 
     /** @param loans what encrypted connections may have of the heap */
-    static NetworkServer start(ServerContext server, CommandTable table, TlsLoans loans) throws IOException {
+    static NetworkServer startWith(ServerContext server, CommandTable table, TlsLoans loans) throws IOException {
         ServerConfig config = server.config();
         Transport.Choice choice = Transport.choose(config.text("transport"));
         int threads = config.intNumber("io-threads");

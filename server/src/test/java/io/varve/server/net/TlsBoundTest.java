@@ -21,6 +21,7 @@ import io.varve.server.command.ServerContext;
 import io.varve.server.command.registry.Families;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,18 +39,23 @@ class TlsBoundTest {
     @TempDir
     static Path folder;
 
+    private static TestCertificates certificates;
+
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.varve.server.net");
     private final Level levelBefore = logger.getLevel();
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-    private TestCertificates certificates;
     private Cache cache;
     private ServerContext server;
     private TlsLoans loans;
     private NetworkServer network;
 
-    @BeforeEach
-    void start() throws Exception {
+    @BeforeAll
+    static void makeCertificates() throws Exception {
         certificates = TestCertificates.authorityIn(folder);
+    }
+
+    @BeforeEach
+    void start() throws IOException {
         log.start();
         logger.addAppender(log);
         logger.setLevel(Level.WARN);
@@ -60,7 +66,7 @@ class TlsBoundTest {
         cache = Cache.open(config.cacheConfig());
         server = new ServerContext(cache, config, config.cacheConfig().ticker(), _ -> {});
         loans = new TlsLoans(server.argumentMemory(), MOST);
-        network = NetworkServer.start(server, Families.table(server), loans);
+        network = NetworkServer.startWith(server, Families.table(server), loans);
     }
 
     @AfterEach
