@@ -105,7 +105,7 @@ final class Census {
                 return false;
             }
             due.nextStore();
-            counted.addLifetimes(ttlSums, ttlWeights, nowMillis, TTL_SAMPLES);
+            counted.lifetimes().addTo(ttlSums, ttlWeights, nowMillis, TTL_SAMPLES);
             return true;
         } finally {
             counted.unlock();

@@ -197,7 +197,7 @@ final class Maintenance {
         boolean more;
         shard.lock();
         try {
-            more = shard.freeSlice(before + SLICE_NANOS);
+            more = shard.reclaim().freeSlice(before + SLICE_NANOS);
         } finally {
             shard.unlock();
         }

@@ -67,7 +67,7 @@ final class Reclaimer {
     private static boolean reclaim(Shard shard, int physical, long deadlineNanos) {
         shard.lock();
         try {
-            return shard.reclaimSlice(physical, deadlineNanos);
+            return shard.reclaim().slice(physical, deadlineNanos);
         } finally {
             shard.unlock();
         }

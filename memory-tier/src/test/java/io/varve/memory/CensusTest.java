@@ -2,6 +2,7 @@ package io.varve.memory;
 
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.LiveRanges;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,9 @@ import static org.assertj.core.api.Assertions.within;
 /** What maintenance counts, and what asking for it costs. Confined to the test's thread. */
 class CensusTest {
     private static final int PERIOD_MILLIS = (int) (Census.PERIOD_NANOS / 1_000_000);
+
+    /** So many items are looked at in vain in all databases of a shard together. */
+    private static final long MOST_LOOKS = 4096;
 
     private final ManualTicker ticker = new ManualTicker();
 
@@ -89,6 +93,41 @@ class CensusTest {
                     .isEqualTo(stats.indexBytes());
             fixture.cache.flush(1);
             assertFigures(fixture.cache.stats().databases().get(1), 0, 0, 0);
+        }
+    }
+
+    /**
+     * What is looked at by time are hashes whose fields have times and their keys none, but for one key in each database: it is looked for among
+     * them, and not until it is found.
+     */
+    @Test
+    void fewHashesAreLookedAtForKeysThatExpire() {
+        int hashes = 60_000;
+        int databases = 16;
+        try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(64 << 20).withShards(1)
+                .withDatabases(databases).withExpireBaseMillis(60_000).withTicker(ticker)))) {
+            fixture.cache.reconfigure(fixture.cache.config().withActiveExpire(false));
+            byte[] hash = FieldTimesTest.packed(Item.NEVER, ticker.wallMillis() + 1_000_000);
+            for (int i = 0; i < hashes; i++) {
+                assertThat(
+                        fixture.restore(i % databases, CacheFixture.bytes("h" + i), ItemType.HASH, Item.TIMED, hash, 0,
+                                Item.NEVER, 1))
+                        .isTrue();
+            }
+            for (int database = 0; database < databases; database++) {
+                set(fixture, database, 0, 1, 1_000_000);
+            }
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().expiringItems()).isEqualTo(databases);
+            long before = LiveRanges.checks();
+            fixture.maintainFully();
+            long idle = LiveRanges.checks() - before;
+            ticker.advanceMillis(PERIOD_MILLIS);
+            before = LiveRanges.checks();
+            fixture.maintainFully();
+            long accesses = LiveRanges.checks() - before - idle;
+            // Of those that are drawn a few thousand are looked at, with a few accesses each; to find all would take some sixty thousand a database.
+            assertThat(accesses).isBetween(MOST_LOOKS / 2, MOST_LOOKS * 20);
         }
     }
 

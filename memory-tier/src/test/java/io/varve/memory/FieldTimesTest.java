@@ -193,7 +193,7 @@ class FieldTimesTest {
         }
     }
 
-    private static byte[] packed(long expireAtMillis, long... times) {
+    static byte[] packed(long expireAtMillis, long... times) {
         try (Arena arena = Arena.ofConfined()) {
             long memory = arena.allocate(1000).address();
             LiveRanges.add(memory, 1000);
@@ -208,6 +208,43 @@ class FieldTimesTest {
             byte[] value = Memory.toArray(memory, TimedHashLayout.WORD_BYTES + length);
             LiveRanges.remove(memory);
             return value;
+        }
+    }
+
+    @Test
+    void aLongFieldIsMovedOnceForItsTime() {
+        int valueLength = 200_000;
+        try (CollectionsFixture fixture = open(CacheConfig.defaults(8L << 20).withShards(1));
+                Arena arena = Arena.ofConfined()) {
+            long value = arena.allocate(valueLength).address();
+            long made = arena.allocate(2L * valueLength).address();
+            LiveRanges.add(value, valueLength);
+            LiveRanges.add(made, 2L * valueLength);
+            PackedHash.clear(made);
+            int length = PackedHash.append(made, PackedHash.EMPTY_BYTES, value, 1, value, valueLength, Item.NEVER);
+            CacheFixture plain = fixture.plain;
+            plain.now();
+            Key key = plain.bind(0, CacheFixture.bytes("h"));
+            plain.session.lock(key);
+            try {
+                plain.session.set(key, ItemType.HASH, 1, made, length, Item.NEVER);
+                assertThat(plain.session.peek(key, plain.item)).isTrue();
+                plain.session.keepFieldTimes(key, plain.item, START + 1000);
+                long moved = plain.item.address();
+                int timed = Math.toIntExact(length + PackedHash.entryBytes(1, valueLength, START)
+                        - PackedHash.entryBytes(1, valueLength, Item.NEVER));
+                plain.session.resize(key, plain.item, Item.TIMED, TimedHashLayout.WORD_BYTES + timed,
+                        TimedHashLayout.WORD_BYTES + timed);
+                assertThat(plain.item.address()).isEqualTo(moved);
+                long hash = plain.item.valueAddress() + TimedHashLayout.WORD_BYTES;
+                assertThat(PackedHash.time(hash, length, PackedHash.first(hash, length), START + 1000))
+                        .isEqualTo(timed);
+            } finally {
+                plain.session.unlock(key);
+                LiveRanges.remove(value);
+                LiveRanges.remove(made);
+            }
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 

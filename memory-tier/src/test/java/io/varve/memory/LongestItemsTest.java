@@ -23,7 +23,8 @@ class LongestItemsTest {
                 for (int headers = 0; headers < ItemLayout.largeHeadRoom(fixture.key.length()); headers++) {
                     int length = Integer.MAX_VALUE - headers;
                     assertThatThrownBy(() -> fixture.session.put(fixture.key, fixture.item, ItemType.LIST, 0, length,
-                            length, Item.NEVER)).isInstanceOf(CacheFullException.class);
+                            length, Item.NEVER)).isInstanceOfSatisfying(CacheFullException.class,
+                                    full -> assertThat(full.roomHelps()).isFalse());
                 }
                 assertThat(fixture.cache.hasRoom(ROOM_BYTES - (64 << 20))).isTrue();
                 fixture.session.put(fixture.key, fixture.item, ItemType.LIST, 0, 10, Integer.MAX_VALUE, Item.NEVER);

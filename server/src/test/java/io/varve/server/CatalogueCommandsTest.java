@@ -73,6 +73,10 @@ class CatalogueCommandsTest {
         assertThat(ask(2, "COMMAND DOCS strlen nosuch")).isEqualTo("*2 $6 strlen *8 $7 summary"
                 + " $36 Answers the length of a key's string $5 since $5 2.2.0 $5 group $6 string"
                 + " $10 complexity $4 O(1)");
+        for (String command : new String[] {"rename", "renamenx"}) {
+            assertThat(ask(2, "COMMAND DOCS " + command))
+                    .endsWith(" O(1), or O(N) in a large collection that goes to another shard");
+        }
         assertThat(ask(3, "COMMAND DOCS nosuch")).isEqualTo("%0");
         assertThat(ask(3, "COMMAND DOCS module")).startsWith("%1 $6 module %5 $7 summary")
                 .contains(" $11 subcommands %1 $11 module|list %4 $7 summary ");

@@ -3,13 +3,11 @@ package io.varve.server;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.varve.memory.item.Ticker;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,25 +187,14 @@ class ConnectionTest {
 
     @Test
     void whoDoesNotCloseAfterAnErrorIsClosedAfterAWhile() throws IOException {
-        AtomicLong millis = new AtomicLong(1_750_000_000_000L);
-        Ticker ticker = new Ticker() {
-            @Override
-            public long wallMillis() {
-                return millis.get();
-            }
-
-            @Override
-            public long nanoTime() {
-                return millis.get() * 1_000_000;
-            }
-        };
+        SettableTicker ticker = new SettableTicker();
         try (VarveServer other = VarveServer.start(config, StubCache.create(config.cacheConfig().withTicker(ticker)));
                 RawClient admin = new RawClient(other.port());
                 RawClient client = new RawClient(other.port())) {
             client.send("*x\r\n");
             assertThat(client.readToEnd()).isEqualTo("-ERR Protocol error: invalid multibulk length\r\n");
             assertThat(admin.info("connected_clients")).isEqualTo("2");
-            millis.addAndGet(2000);
+            ticker.pass(2000);
             await().untilAsserted(() -> assertThat(admin.info("connected_clients")).isEqualTo("1"));
         }
     }

@@ -2,50 +2,21 @@ package io.varve.server;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What is done with keys that have fallen to flash, and what is told of them. Confined to the test's thread. */
 @Timeout(60)
-class FlashKeysTest {
+class FlashKeysTest extends FlashClients {
     private static final String[] ALL = {"text", "number", "hash", "list", "set", "integers", "zset"};
-
-    @TempDir
-    Path directory;
-
-    private ServerOverFlash server;
-    private RawClient client;
-    private RawClient other;
-
-    @BeforeEach
-    void start() throws IOException {
-        server = new ServerOverFlash(directory);
-        client = server.connect();
-        other = server.connect();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        client.close();
-        other.close();
-        server.close();
-    }
 
     private void ask(String words, String expected) throws IOException {
         ask(client, words, expected);
-    }
-
-    private static void ask(RawClient of, String words, String expected) throws IOException {
-        assertThat(of.call(words.split(" ")).text()).as(words).isEqualTo(expected);
     }
 
     /** All keys have fallen before. */

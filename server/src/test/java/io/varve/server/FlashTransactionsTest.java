@@ -1,14 +1,10 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -16,29 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** MULTI, EXEC and WATCH where keys fall to flash at the worst moments. Confined to the test's thread. */
 @Timeout(60)
-class FlashTransactionsTest {
+class FlashTransactionsTest extends FlashClients {
     private static final String NO_SELECT = "NOPERM ACLs rules changed between";
-
-    @TempDir
-    Path directory;
-
-    private ServerOverFlash server;
-    private RawClient client;
-    private RawClient other;
-
-    @BeforeEach
-    void start() throws IOException {
-        server = new ServerOverFlash(directory);
-        client = server.connect();
-        other = server.connect();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        client.close();
-        other.close();
-        server.close();
-    }
 
     private void queue(String words) throws IOException {
         assertThat(client.call(words.split(" ")).text()).as(words).isEqualTo("QUEUED");
@@ -46,10 +21,6 @@ class FlashTransactionsTest {
 
     private List<RawReply> exec() throws IOException {
         return client.call("EXEC").elements();
-    }
-
-    private static void ask(RawClient of, String words, String expected) throws IOException {
-        assertThat(of.call(words.split(" ")).text()).as(words).isEqualTo(expected);
     }
 
     /** What is deleted stays so: the key has not been in memory and on flash. */

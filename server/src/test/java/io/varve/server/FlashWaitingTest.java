@@ -1,62 +1,26 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 import static io.varve.server.ServerOverFlash.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Clients that wait for keys which fall to flash, and for which memory may have no room. Confined to the test's thread. */
 @Timeout(60)
-class FlashWaitingTest {
+class FlashWaitingTest extends FlashClients {
     /** More often than a command's keys are fetched. */
     private static final int MANY_CALLS = 140;
     /** What is missing when memory is full, and how much of that is given back: not enough. */
     private static final int LARGE_BYTES = 500_000;
     private static final int FILL_BYTES = 100_000;
 
-    @TempDir
-    Path directory;
-
-    private final List<RawClient> clients = new ArrayList<>();
-    private ServerOverFlash server;
-    private RawClient other;
     private int fills;
-
-    @BeforeEach
-    void start() throws IOException {
-        server = new ServerOverFlash(directory);
-        other = connect();
-    }
-
-    private RawClient connect() throws IOException {
-        RawClient client = server.connect();
-        clients.add(client);
-        return client;
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        for (RawClient client : clients) {
-            client.close();
-        }
-        server.close();
-    }
-
-    private static void ask(RawClient of, String words, String expected) throws IOException {
-        assertThat(of.call(words.split(" ")).text()).as(words).isEqualTo(expected);
-    }
 
     /** One more client that waits. */
     private RawClient waiting(String words) throws IOException {
@@ -204,6 +168,24 @@ class FlashWaitingTest {
         makeRoom();
         gets(pops, "a", "x");
         ask(other, "EXISTS a b", "1");
+    }
+
+    /** What those behind it wait for is in memory: whoever comes anew may take it too. */
+    @Test
+    void thoseBehindItAreServedMeanwhile() throws IOException {
+        RawClient first = waiting("BLPOP a b 0");
+        RawClient second = waiting("BLPOP a 0");
+        RawClient third = waiting("BLPOP c a 0");
+        AtomicInteger looks = fillUp();
+        gets(second, "a", "x");
+        ask(other, "RPUSH a y z", "2");
+        gets(third, "a", "y");
+        int before = looks.get();
+        await(() -> looks.get() > before + 1);
+        assertThat(first.isAnswered()).isFalse();
+        ask(other, "LLEN a", "1");
+        makeRoom();
+        gets(first, "a", "z");
     }
 
     @Test

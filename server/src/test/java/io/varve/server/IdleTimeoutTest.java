@@ -1,10 +1,8 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.Cache;
-import io.varve.memory.item.Ticker;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,22 +21,11 @@ class IdleTimeoutTest {
     private static final int PIECE = 12 * MB;
     private static final int SMALL_RECEIVE_BUFFER = 64 << 10;
 
-    private final AtomicLong millis = new AtomicLong(1_750_000_000_000L);
+    private final SettableTicker ticker = new SettableTicker();
     private VarveServer server;
 
     @BeforeEach
     void start() throws IOException {
-        Ticker ticker = new Ticker() {
-            @Override
-            public long wallMillis() {
-                return millis.get();
-            }
-
-            @Override
-            public long nanoTime() {
-                return millis.get() * 1_000_000;
-            }
-        };
         ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "2")
                 .with("maxmemory", "256mb")
                 .with("timeout", "60").validate();
@@ -55,7 +42,7 @@ class IdleTimeoutTest {
     }
 
     private void pass(int seconds) {
-        millis.addAndGet(seconds * 1000L);
+        ticker.pass(seconds * 1000L);
     }
 
     private void awaitInfo(String field, long atLeast) throws IOException {

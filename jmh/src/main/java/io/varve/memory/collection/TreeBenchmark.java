@@ -181,7 +181,7 @@ public class TreeBenchmark {
     }
 
     private void lock(CollectionTree tree) {
-        Memory.putLong(buffer, tree.type().ordinal());
+        Memory.putLong(buffer, tree.type().code());
         session.bind(key, 0, buffer, KEY_BYTES);
         session.lock(key);
     }

@@ -52,7 +52,7 @@ public class ReuseRecorderBenchmark {
         for (int i = 0; i < 4 * keys; i++) {
             long hash = hash();
             recorder.read(hash, i & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
-            probe(hash);
+            tellProbe(hash);
         }
         for (int i = 0; i < HASHES; i++) {
             hashes[i] = hash();
@@ -89,10 +89,10 @@ public class ReuseRecorderBenchmark {
     @Benchmark
     public void probe() {
         next = next + 1 & HASHES - 1;
-        probe(hashes[next]);
+        tellProbe(hashes[next]);
     }
 
-    private void probe(long hash) {
+    private void tellProbe(long hash) {
         if (probe.countRead(hash, ITEM_BYTES)) {
             probe.read(hash, 0, ITEM_BYTES, ReuseRecorder.NEVER, 0);
         }

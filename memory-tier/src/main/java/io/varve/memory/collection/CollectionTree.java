@@ -282,7 +282,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     public final CacheFullException undo(CacheFullException full) {
         long written = undo();
         // What was taken is given back: as much again, at the least, is what they need.
-        return CacheFullException.of(full.bytes() + 2 * written);
+        return full.inAll(full.bytes() + 2 * written);
     }
 
     private long undo() {

@@ -349,6 +349,10 @@ final class CountedTree {
         long leaf = space.address(path.leaf());
         int oldBytes = format.bytesAt(leaf + path.offset);
         long newBytes = format.bytesOf(element);
+        if (newBytes == oldBytes) {
+            format.write(space.forWriting(path.leaf()) + path.offset, element);
+            return;
+        }
         long used = NodeLayout.used(leaf) - oldBytes + newBytes;
         if (newBytes > oldBytes && (used > targetBytes && NodeLayout.count(leaf) > 1 || used > Integer.MAX_VALUE / 2)) {
             insert(element, path);
@@ -361,11 +365,9 @@ final class CountedTree {
         grow(path.leaf(), (int) used);
         long at = space.forWriting(path.leaf());
         long entry = at + path.offset;
-        if (newBytes != oldBytes) {
-            int behind = NodeLayout.used(at) - path.offset - oldBytes;
-            Memory.copy(entry + oldBytes, entry + newBytes, behind);
-            NodeLayout.used(at, (int) used);
-        }
+        int behind = NodeLayout.used(at) - path.offset - oldBytes;
+        Memory.copy(entry + oldBytes, entry + newBytes, behind);
+        NodeLayout.used(at, (int) used);
         format.write(entry, element);
         if (newBytes < oldBytes) {
             removal.shrunk(path);

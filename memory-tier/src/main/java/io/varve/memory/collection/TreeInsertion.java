@@ -76,7 +76,7 @@ final class TreeInsertion {
         assert plan == Plan.NONE : "reserved twice";
         long bytes = format.bytesOf(element);
         if (bytes > MOST_ENTRY_BYTES || tree.count() == InnerLayout.MOST_BELOW) {
-            throw CacheFullException.of(bytes);
+            throw CacheFullException.TOO_LARGE;
         }
         try {
             reserve((int) bytes, path);

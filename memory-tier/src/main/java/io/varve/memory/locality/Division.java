@@ -122,16 +122,18 @@ public final class Division {
         return useful;
     }
 
-    /** One more class: equation 11, for all {@code j} at once, which several lanes of a vector register do together. */
+    /** One more class: equation 11. */
     private static void add(double[] least, double[] cost, int useful, double[] next) {
         for (int j = 0; j < next.length; j++) {
-            next[j] = least[j] + cost[0];
-        }
-        for (int k = 1; k <= useful; k++) {
-            double inUnits = cost[k];
-            for (int j = k; j < next.length; j++) {
-                next[j] = Math.min(next[j], least[j - k] + inUnits);
+            double best = least[j] + cost[0];
+            int most = Math.min(j, useful);
+            for (int k = 1; k <= most; k++) {
+                double sum = least[j - k] + cost[k];
+                if (sum < best) {
+                    best = sum;
+                }
             }
+            next[j] = best;
         }
     }
 

@@ -17,8 +17,8 @@ import java.util.Arrays;
  * </pre>
  */
 public final class ReturningKeys {
-    /** Of 8 bytes for each two keys' places and the same again. */
-    private static final int MOST_KEYS = 1 << 24;
+    /** With so many the table takes 16 MiB. */
+    private static final int MOST_KEYS = 1 << 20;
     private static final int SLOT_BITS = 24;
     private static final long SLOT_MASK = (1L << SLOT_BITS) - 1;
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;

@@ -38,27 +38,18 @@ public final class Shard {
      * than it must is half empty for longer.
      */
     public static final double INDEX_LOAD_STAGGER = 0.05;
-    /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */
-    private static final int RECLAIM_BUCKETS = 256;
-    private static final int BUCKETS_PER_CLOCK = 8;
-    /** What lives may be moved to reclaim a detached database by segments: at most this part of what it has. */
-    private static final int MOST_MOVED_PART = 8;
     static final int INDEX_SHARE = Index
             .bytesPerItem(MAX_INDEX_LOAD - INDEX_LOAD_STAGGER / 2);
     private static final int BESIDE_CONTENT = ItemLayout.size(0, 0, false) + INDEX_SHARE;
     private static final int WITH_EXPIRY = ItemLayout.EXPIRY_BYTES + Expiry.BYTES_PER_ENTRY;
-    /** Items that are reclaimed at once at most: those of some home buckets, or a part of a crowded one's. */
-    private static final int DOOMED = 64;
 
     private final ShardLock lock = new ShardLock();
     private final ShardContext context;
     private final ShardItems items;
-    /** How far the reclaiming of a detached database has come. */
-    private final long[] reclaimCursor = new long[Databases.PHYSICAL];
-    private final long[] doomed = new long[DOOMED];
-    private int doomedCount;
     private final ShardCleaner cleaner;
     private final ShardCollections collections;
+    private final Lifetimes lifetimes;
+    private final ShardReclaim reclaim;
     private long hits;
     private long misses;
 
@@ -68,6 +59,8 @@ public final class Shard {
         this.items = new ShardItems(number, context, lock, heads, growLoad, algorithm, expireBaseMillis, expireBuckets);
         this.cleaner = new ShardCleaner(items, context);
         this.collections = new ShardCollections(this, context);
+        this.lifetimes = new Lifetimes(items, context);
+        this.reclaim = new ShardReclaim(items, context, cleaner);
     }
 
     // --- lock
@@ -434,15 +427,6 @@ public final class Shard {
         return collections;
     }
 
-    /**
-     * Frees nodes of collections that have gone, until the deadline.
-     *
-     * @return whether any are left
-     */
-    public boolean freeSlice(long deadlineNanos) {
-        return items.trees().hasDying() && items.trees().freeSlice(deadlineNanos);
-    }
-
     /** A slice of cleaning or evicting. */
     public ShardCleaner cleaner() {
         return cleaner;
@@ -463,40 +447,14 @@ public final class Shard {
         return items.expiry().countDue(count, nowMillis, deadlineNanos);
     }
 
-    /**
-     * Adds, by logical database, how many items expire, and to the sums as many times the mean remaining lifetime of some of them, ms. Where few
-     * are found among hashes whose fields have times, no more are looked at in all databases together than for an eviction.
-     *
-     * @param samples of a database
-     */
-    public void addLifetimes(long[] sums, long[] weights, long nowMillis, int samples) {
-        long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
-        for (int logical = 0; logical < sums.length; logical++) {
-            int physical = context.databases.physical(logical);
-            long expiring = items.expiringOf(physical);
-            long mean = expiring == 0 ? 0 : meanLifetimeMillis(physical, nowMillis, samples, enough);
-            if (mean > 0) {
-                sums[logical] += mean * expiring;
-                weights[logical] += expiring;
-            }
-        }
+    /** How long items that expire have left. */
+    public Lifetimes lifetimes() {
+        return lifetimes;
     }
 
-    private long meanLifetimeMillis(int physical, long nowMillis, int samples, long enough) {
-        long sum = 0;
-        int drawn = 0;
-        for (int i = 0; i < samples; i++) {
-            long location = items.sampler().expiring(enough - items.sampler().inVain());
-            if (location == Index.NONE) {
-                break;
-            }
-            long address = items.address(location);
-            if (ItemLayout.database(address) == physical) {
-                sum += Math.max(0, TimedHashes.expireAtMillis(address) - nowMillis);
-                drawn++;
-            }
-        }
-        return drawn == 0 ? 0 : sum / drawn;
+    /** Lets go of what was flushed, and of what is left of collections that have gone. */
+    public ShardReclaim reclaim() {
+        return reclaim;
     }
 
     // --- walks
@@ -545,72 +503,6 @@ public final class Shard {
 
     public void closeIdleHeads(long nowMillis) {
         items.segments().closeIdleHeads(nowMillis);
-    }
-
-    /**
-     * Reclaims items of a detached database until the deadline, at least those of a few home buckets.
-     *
-     * @return whether nothing of it is left in this shard
-     */
-    public boolean reclaimSlice(int physical, long deadlineNanos) {
-        Index index = items.indexOrNull(physical);
-        if (index == null) {
-            return true;
-        }
-        long nowMillis = context.ticker().wallMillis();
-        // Segment by segment where that moves little: each is free at the end of its walk, so memory comes back on the way.
-        while (isMostlyDetached(index) && cleaner.emptyOldest(nowMillis, deadlineNanos)) {
-            if (context.ticker().nanoTime() - deadlineNanos >= 0) {
-                return false;
-            }
-        }
-        reclaimBuckets(physical, index, deadlineNanos);
-        if (freeSlice(deadlineNanos) || index.size() > 0) {
-            return false;
-        }
-        index.release();
-        items.dropIndex(physical);
-        reclaimCursor[physical] = 0;
-        return true;
-    }
-
-    /** Whether few of the shard's items are of databases that were not flushed, beside what this one has in segments. */
-    private boolean isMostlyDetached(Index detached) {
-        long inSegments = detached.size() - items.segments().largeItems();
-        // Of which databases the nodes are is not known: who has many is reclaimed key by key.
-        long attached = items.trees().nodes().count();
-        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-            Index index = items.indexOrNull(physical);
-            if (index != null && context.databases.logical(physical) != Databases.DETACHED) {
-                attached += index.size();
-            }
-        }
-        return inSegments > 0 && attached <= inSegments / MOST_MOVED_PART;
-    }
-
-    private void reclaimBuckets(int physical, Index index, long deadlineNanos) {
-        long cursor = reclaimCursor[physical];
-        for (int i = 0; i < RECLAIM_BUCKETS && index.size() > 0; i++) {
-            if (i > 0 && i % BUCKETS_PER_CLOCK == 0 && context.ticker().nanoTime() - deadlineNanos >= 0) {
-                break;
-            }
-            doomedCount = 0;
-            // What does not fit is met again: the scan goes round until the index is empty.
-            long next = index.scan(cursor, this::doom, DOOMED);
-            cursor = doomedCount < DOOMED ? next : cursor;
-            for (int d = 0; d < doomedCount; d++) {
-                boolean removed = index.remove(items.verifier().hashOf(doomed[d]), doomed[d]);
-                assert removed : "the index has lost " + doomed[d];
-                items.letGo(doomed[d], items.address(doomed[d]), physical, Change.DELETED, false);
-            }
-        }
-        reclaimCursor[physical] = cursor;
-    }
-
-    private void doom(long location) {
-        if (doomedCount < doomed.length) {
-            doomed[doomedCount++] = location;
-        }
     }
 
     // --- facts

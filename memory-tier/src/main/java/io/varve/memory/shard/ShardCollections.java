@@ -21,6 +21,9 @@ import io.varve.memory.segment.ItemLayout;
  * the key stays as it is.
  */
 public final class ShardCollections {
+    /** Beside the word of a hash: the times of a field or two, so that a long one is not moved once more for its own. */
+    private static final int ROOM_FOR_TIMES = 16;
+
     private final Shard shard;
     private final ShardItems items;
     private final ShardContext context;
@@ -67,7 +70,7 @@ public final class ShardCollections {
             filled = true;
         } catch (CacheFullException full) {
             // What was taken is given back: as much again, at the least, is what it needs.
-            throw CacheFullException.of(full.bytes() + 2 * ShardTrees.nodeBytes(address));
+            throw full.inAll(full.bytes() + 2 * ShardTrees.nodeBytes(address));
         } finally {
             if (!filled) {
                 items.abandon(made);
@@ -151,7 +154,7 @@ public final class ShardCollections {
         try {
             link(to, made, expireAt, lookAt, nowMillis);
         } catch (CacheFullException full) {
-            throw CacheFullException.of(Math.max(full.bytes(), context.pool.segmentBytes()));
+            throw full.inAll(Math.max(full.bytes(), context.pool.segmentBytes()));
         }
         long address = items.address(made);
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());
@@ -224,7 +227,7 @@ public final class ShardCollections {
         int encoding = item.encoding();
         int length = item.valueLength();
         int needed = length + TimedHashLayout.WORD_BYTES;
-        shard.resize(key, item, Item.TIMED, needed, needed, nowMillis);
+        shard.resize(key, item, Item.TIMED, needed, needed + ROOM_FOR_TIMES, nowMillis);
         Memory.copy(item.valueAddress(), item.valueAddress() + TimedHashLayout.WORD_BYTES, length);
         TimedHashLayout.write(item.valueAddress(), expireAt, encoding);
         items.look(item, item.location(), item.address());

@@ -180,7 +180,7 @@ final class ShardItems {
             int wanted, long expireAt, int access, long nowMillis) {
         int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadRoom(keyLength));
         if (capacity < valueLength) {
-            throw CacheFullException.of((long) keyLength + valueLength);
+            throw CacheFullException.TOO_LARGE;
         }
         boolean expires = expireAt != Item.NEVER;
         long size = ItemLayout.size(keyLength, capacity, expires);

@@ -7,8 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The lock of a shard: reentrant, not fair. Many threads.
  *
- * <p>It is held for well under a microsecond by a command and for 200 microseconds at most by maintenance, and mostly
- * nobody waits. So letting go is a plain store with release semantics: a core need not drain its writes to the item for it,
+ * <p>It is held for well under a microsecond by most commands and for 200 microseconds at most by maintenance, and mostly
+ * nobody waits; a command that goes over a large collection, or copies one, holds it for all that time, and who waits does
+ * so meanwhile. So letting go is a plain store with release semantics: a core need not drain its writes to the item for it,
  * as it would for an exchange that tells whether somebody waits. The price is paid by who waits: it looks again and again,
  * first at once, then after others had the core, then after short sleeps.
  *

@@ -114,6 +114,9 @@ final class TreesIntegrity {
             problems.accept("at " + location + " is no item of node " + id);
             return;
         }
+        if (NodeTable.headerBytesOf(table.bits(id)) != ItemLayout.valueAddress(address) - address) {
+            problems.accept("node " + id + " is not behind as many bytes of its item as is noted");
+        }
         int tree = ShardTrees.treeOf(address);
         if (!(living.contains(tree) ? reached.contains(id) : dying.contains(tree))) {
             problems.accept("node " + id + " of tree " + tree + " is reached by nobody");

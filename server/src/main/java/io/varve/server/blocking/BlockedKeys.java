@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *     +------found nothing-------+
  * </pre>
  *
- * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for, unless one of them was
+ * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for, but for those that were
  * {@link #putOff put off}.
  */
 public final class BlockedKeys implements ChangeListener {
@@ -56,6 +56,8 @@ public final class BlockedKeys implements ChangeListener {
     private final Barrier barrier = new Barrier();
     private volatile boolean anyHeldUp;
     private volatile boolean anyWaiting;
+    /** The place of who came last. */
+    private long order;
     /** How many waiters put what they find into another key. */
     private int movers;
 
@@ -78,6 +80,7 @@ public final class BlockedKeys implements ChangeListener {
 
     /** Puts a client at the end of the queues of its keys, in none of which there is anything for it. */
     public synchronized void add(Waiter waiter) {
+        waiter.order(++order);
         for (NamedKey key : waiter.keys()) {
             KeyQueue queue = queues.get(key);
             if (queue == null) {
@@ -111,7 +114,7 @@ public final class BlockedKeys implements ChangeListener {
     /** The number of the key that it has been called for first and has not looked at, and now can; -1 if there is none. */
     public synchronized int nextCall(Waiter waiter) {
         if (waiter.isPutOff() && waiter.end() == null && waiter.calls().isEmpty()) {
-            callForAll(waiter);
+            putBack(waiter);
         }
         KeyQueue queue = waiter.calls().peekFirst();
         return queue == null ? -1 : waiter.keys().indexOf(queue.key());
@@ -133,15 +136,18 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     /**
-     * It could not look at what it has been called for, as memory had no room for its keys: nothing is promised to it until it can, at
-     * {@link #lookAgain} or when it is called.
+     * It could not look at what it has been called for, as memory had no room for its keys: it keeps its place, but those behind it are
+     * called in its stead until it can look, at {@link #lookAgain}.
      */
     public synchronized void putOff(Waiter waiter) {
-        waiter.putOff(true);
+        if (!waiter.isPutOff()) {
+            waiter.putOff(true);
+            waiter.queues().forEach(queue -> queue.putOff(waiter));
+        }
         while (!waiter.calls().isEmpty()) {
             KeyQueue queue = waiter.calls().removeFirst();
             queue.takeChanged();
-            call(queue, null);
+            callFirst(queue);
         }
     }
 
@@ -154,14 +160,11 @@ public final class BlockedKeys implements ChangeListener {
         return waits;
     }
 
-    /** In the keys of one that was put off there may be something that nobody was called for. */
-    private void callForAll(Waiter waiter) {
+    /** One that was put off can look: in its keys there may be something that nobody was called for. */
+    private void putBack(Waiter waiter) {
         waiter.putOff(false);
-        for (KeyQueue queue : waiter.queues()) {
-            if (!queue.isEmpty()) {
-                changed(queue);
-            }
-        }
+        waiter.queues().forEach(queue -> queue.putBack(waiter));
+        waiter.queues().forEach(this::changed);
     }
 
     /**
@@ -191,9 +194,6 @@ public final class BlockedKeys implements ChangeListener {
             }
         }
         waiter.calls().clear();
-        if (waiter.isPutOff()) {
-            callForAll(waiter);
-        }
         NamedKey target = waiter.target();
         if (target != null) {
             counters.remove(target);
@@ -227,7 +227,9 @@ public final class BlockedKeys implements ChangeListener {
         if (queue == null) {
             action.run();
         } else {
-            queue.addBehind(action);
+            Pass pass = new Pass(Pass.Kind.LOOK);
+            pass.again(action);
+            queue.addBehind(pass);
         }
     }
 
@@ -256,16 +258,17 @@ public final class BlockedKeys implements ChangeListener {
     /**
      * Done once the key may not be held up any more, be it at once.
      *
-     * @param pass without a place at the barrier
-     * @return whether the pass has one now
+     * @param pass without a place
+     * @return whether it has one now, which it keeps until it has left
      */
     public boolean behind(Key key, Pass pass, Runnable action) {
         NamedKey name = NamedKey.of(key.database(), key.address(), key.length());
         synchronized (this) {
             KeyQueue queue = promiseOf(name);
             if (queue != null) {
-                queue.addBehind(action);
-                return false;
+                pass.again(action);
+                queue.addBehind(pass);
+                return true;
             }
             if (isBehindBarrier(name)) {
                 pass.again(action);
@@ -297,6 +300,10 @@ public final class BlockedKeys implements ChangeListener {
     /** A command that was held up, or was not {@link #admits admitted}, or has changed all that it would, has run, or will not. */
     public synchronized void leave(Pass pass) {
         pass.again(null);
+        KeyQueue queue = pass.behind();
+        if (queue != null) {
+            queue.removeBehind(pass);
+        }
         barrier.leave(pass, promised.isEmpty());
         note();
     }
@@ -440,14 +447,14 @@ public final class BlockedKeys implements ChangeListener {
             while (isNextDue()) {
                 KeyQueue next = due.pollFirstEntry().getValue();
                 next.due(false);
-                if (next.isEmpty()) {
+                if (next.first() == null) {
                     kept.add(next);
                 } else {
                     callFirst(next);
                 }
             }
             note();
-            queue.takeBehind().forEach(Runnable::run);
+            queue.letGoBehind();
             removeIfUnused(queue);
         }
         if (promised.isEmpty()) {

@@ -1,11 +1,11 @@
 package io.varve.server.blocking;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 import io.varve.memory.item.ItemType;
 import io.varve.server.keys.NamedKey;
@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** Who waits for one key. Guarded by the lock of {@link BlockedKeys}. */
 final class KeyQueue {
     private final NamedKey key;
-    /** In the order in which they came. */
-    private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
+    /** In the order in which they came, without those that are put off: these are not called. */
+    private final TreeMap<Long, Waiter> ready = new TreeMap<>();
+    private int putOff;
     /** Into which keys, and how many of them, put what they find here: most do not. */
     private Map<NamedKey, Integer> targets = Map.of();
     /** How many of them relate the key to others. */
@@ -28,8 +29,8 @@ final class KeyQueue {
     private @Nullable Ticket ticket;
     /** Whether the key was changed since. */
     private boolean changed;
-    /** What others have to do once the key is promised to nobody any more. */
-    private List<Runnable> behind = new ArrayList<>(0);
+    /** Those who wait until the key is promised to nobody any more. */
+    private final Set<Pass> behind = new LinkedHashSet<>(2);
 
     KeyQueue(NamedKey key) {
         this.key = key;
@@ -41,7 +42,7 @@ final class KeyQueue {
 
     /** @return whether it was not there yet */
     boolean add(Waiter waiter) {
-        if (!waiters.add(waiter)) {
+        if (ready.putIfAbsent(waiter.order(), waiter) != null) {
             return false;
         }
         relating += waiter.relatesKeys() ? 1 : 0;
@@ -56,7 +57,11 @@ final class KeyQueue {
     }
 
     void remove(Waiter waiter) {
-        waiters.remove(waiter);
+        if (waiter.isPutOff()) {
+            putOff--;
+        } else {
+            ready.remove(waiter.order());
+        }
         relating -= waiter.relatesKeys() ? 1 : 0;
         NamedKey target = waiter.target();
         if (target != null) {
@@ -64,24 +69,37 @@ final class KeyQueue {
         }
     }
 
+    /** One that is here is not to be called until it is {@link #putBack put back}. */
+    void putOff(Waiter waiter) {
+        ready.remove(waiter.order());
+        putOff++;
+    }
+
+    /** It has its old place again. */
+    void putBack(Waiter waiter) {
+        ready.put(waiter.order(), waiter);
+        putOff--;
+    }
+
     Set<NamedKey> targets() {
         return targets.keySet();
     }
 
+    /** Whether nobody waits. */
     boolean isEmpty() {
-        return waiters.isEmpty();
+        return ready.isEmpty() && putOff == 0;
     }
 
-    /** Who came first of all; null if nobody waits. */
+    /** Who came first of those that may be called; null if nobody may. */
     @Nullable
     Waiter first() {
-        return waiters.isEmpty() ? null : waiters.getFirst();
+        return ready.isEmpty() ? null : ready.firstEntry().getValue();
     }
 
-    /** Who came first of those that wait for this type; null if nobody does. */
+    /** The same of those that wait for this type. */
     @Nullable
     Waiter first(ItemType type) {
-        for (Waiter waiter : waiters) {
+        for (Waiter waiter : ready.values()) {
             if (waiter.type() == type) {
                 return waiter;
             }
@@ -134,13 +152,22 @@ final class KeyQueue {
         return was;
     }
 
-    void addBehind(Runnable action) {
-        behind.add(action);
+    void addBehind(Pass pass) {
+        behind.add(pass);
+        pass.behind(this);
     }
 
-    List<Runnable> takeBehind() {
-        List<Runnable> taken = behind;
-        behind = new ArrayList<>(0);
-        return taken;
+    void removeBehind(Pass pass) {
+        behind.remove(pass);
+        pass.behind(null);
+    }
+
+    /** Has all of them go on. */
+    void letGoBehind() {
+        if (!behind.isEmpty()) {
+            List<Pass> all = List.copyOf(behind);
+            all.forEach(this::removeBehind);
+            all.forEach(Pass::wake);
+        }
     }
 }

@@ -2,7 +2,7 @@ package io.varve.server.blocking;
 
 import org.jspecify.annotations.Nullable;
 
-/** A command's place at the {@link Barrier}. Guarded by the lock of {@link BlockedKeys}, but for what never changes. */
+/** A command's place behind a promise, or at the {@link Barrier}. Guarded by the lock of {@link BlockedKeys}, but for what never changes. */
 public final class Pass {
     /** What the command would do. */
     public enum Kind {
@@ -16,6 +16,7 @@ public final class Pass {
 
     private final Kind kind;
     private @Nullable Runnable again;
+    private @Nullable KeyQueue behind;
 
     public Pass(Kind kind) {
         this.kind = kind;
@@ -23,6 +24,16 @@ public final class Pass {
 
     public Kind kind() {
         return kind;
+    }
+
+    /** The queue whose promise it waits for; null if there is none. */
+    @Nullable
+    KeyQueue behind() {
+        return behind;
+    }
+
+    void behind(@Nullable KeyQueue queue) {
+        behind = queue;
     }
 
     /** What is done, once, when it may be worth while to try again. */

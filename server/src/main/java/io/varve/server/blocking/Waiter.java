@@ -30,6 +30,8 @@ public final class Waiter {
     private final ArrayDeque<KeyQueue> calls = new ArrayDeque<>(2);
     private @Nullable Runnable wakeUp;
     private @Nullable End end;
+    /** Its place in all queues: before those who came later. */
+    private long order;
     private boolean left;
     private boolean putOff;
 
@@ -47,6 +49,14 @@ public final class Waiter {
         this.target = target;
         this.deadlineNanos = deadlineNanos;
         this.heapBytes = heapBytes;
+    }
+
+    long order() {
+        return order;
+    }
+
+    void order(long value) {
+        order = value;
     }
 
     ItemType type() {

@@ -37,13 +37,20 @@ public final class AccessGuard {
         };
     }
 
-    /** The same for a command that was queued when the rules may have been others. */
-    public @Nullable String refusalInTransaction(Client client, Batch batch, int command, CommandSpec spec) {
+    /**
+     * The same for a command that was queued when the rules may have been others.
+     *
+     * @param isFirst whether it is asked for the first time: a transaction that runs again is denied once
+     */
+    public @Nullable String refusalInTransaction(Client client, Batch batch, int command, CommandSpec spec,
+            boolean isFirst) {
         long verdict = client.user().check(RequestedAccess.of(batch, command, spec));
         if (verdict == Denial.NONE) {
             return null;
         }
-        note(client, batch, command, spec, verdict);
+        if (isFirst) {
+            note(client, batch, command, spec, verdict);
+        }
         return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This"
                 + " command is no longer allowed for the following reason: " + Denial.of(verdict).inTransaction();
     }

@@ -29,6 +29,8 @@ public final class Blocking {
     /** What is taken goes to the client alone. */
     public static final int NO_TARGET = -1;
 
+    private static final long NO_NUMBER = -1;
+    private static final long NEGATIVE = -2;
     private static final String UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     /** What a waiter takes on the heap, here and with its connection, and what a key of it does beside its bytes. */
     private static final long WAITER_BYTES = 2 << 10;
@@ -73,21 +75,22 @@ public final class Blocking {
     /**
      * Takes from the first key that holds something, or waits for one that does.
      *
-     * @param type            of what it waits for
-     * @param keys            how many of the command's keys, from the first on, it waits for
-     * @param target          number of the key into which what is taken goes; {@link #NO_TARGET}: into none
-     * @param timeoutArgument the longest time to wait, in seconds, 0: for ever
-     * @param nothing         the reply within a transaction if there is nothing
+     * @param type    of what it waits for
+     * @param keys    how many of the command's keys, from the first on, it waits for
+     * @param target  number of the key into which what is taken goes; {@link #NO_TARGET}: into none
+     * @param nothing the reply within a transaction if there is nothing
      */
-    public static void take(Invocation call, ItemType type, int keys, int target, int timeoutArgument, Taking taking,
-            Absence nothing) {
+    public static void take(Invocation call, ItemType type, int keys, int target, Taking taking, Absence nothing) {
         Waiter waiter = call.client().waiter();
         if (waiter != null) {
             takeWhatCame(call, waiter, taking);
             return;
         }
-        long timeoutMillis = timeoutMillis(call, timeoutArgument);
+        long timeoutMillis = timeoutMillis(call, call.spec());
         if (timeoutMillis < 0) {
+            call.reply().error(timeoutMillis == NO_NUMBER
+                    ? "ERR timeout is not a float or out of range"
+                    : "ERR timeout is negative");
             return;
         }
         for (int i = 0; i < keys; i++) {
@@ -106,18 +109,17 @@ public final class Blocking {
         }
     }
 
-    /** @return ms, 0 for ever; -1 after an error was replied */
-    private static long timeoutMillis(Invocation call, int argument) {
-        LongDouble seconds = LongDouble.parse(call.argumentAddress(argument), call.argumentLength(argument));
+    /** @return ms, 0 for ever; {@link #NO_NUMBER}, or {@link #NEGATIVE} */
+    private static long timeoutMillis(Arguments command, CommandSpec spec) {
+        int argument = spec.timeoutArgument(command.argumentCount());
+        LongDouble seconds = LongDouble.parse(command.argumentAddress(argument), command.argumentLength(argument));
         if (seconds.kind() == LongDouble.Kind.INVALID) {
-            call.reply().error("ERR timeout is not a float or out of range");
-            return -1;
+            return NO_NUMBER;
         }
         BigDecimal millis = seconds.value().multiply(THOUSAND).setScale(0, RoundingMode.CEILING);
         if (seconds.kind() == LongDouble.Kind.INFINITE || millis.signum() < 0 || millis.compareTo(MOST_MILLIS) > 0) {
             // As in 7.0.15, where what is too large for 64 bits ends below zero.
-            call.reply().error("ERR timeout is negative");
-            return -1;
+            return NEGATIVE;
         }
         return millis.longValueExact();
     }
@@ -132,14 +134,42 @@ public final class Blocking {
         for (int i = 0; i < keys; i++) {
             names.add(name(call.keyAt(i)));
         }
-        long deadlineNanos = timeoutMillis == 0 || timeoutMillis > LONGEST_MILLIS
-                ? Long.MAX_VALUE
-                : call.server().ticker().nanoTime() + timeoutMillis * NANOS_OF_MILLI;
+        long deadlineNanos = deadlineNanos(call.client(), timeoutMillis);
         Waiter waiter = new Waiter(type, names, target == NO_TARGET ? null : name(call.keyAt(target)),
                 deadlineNanos, bytes);
         call.server().blockedKeys().add(waiter);
         call.client().waiter(waiter);
         waitOn(call, waiter);
+    }
+
+    /** Its time runs from when it was called, be it that it was held up until now. */
+    private static long deadlineNanos(Client client, long timeoutMillis) {
+        BlockingCall called = java.util.Objects.requireNonNull(client.blockingCall(), "who waits was called");
+        return timeoutMillis <= 0 || timeoutMillis > LONGEST_MILLIS
+                ? Long.MAX_VALUE
+                : called.calledNanos() + timeoutMillis * NANOS_OF_MILLI;
+    }
+
+    /** What a command waits for that has not looked at its keys, and is not to: no longer than its time is, if it has one. */
+    static Suspension heldUp(Invocation call) {
+        BlockingCall called = call.client().blockingCall();
+        return called == null
+                ? Suspension.unnoticed()
+                : Suspension.held(leftMillis(call.server(), call.client(), call.spec(), call), called::over, false);
+    }
+
+    /** The same for so long at most, and so that others are told of it. */
+    public static Suspension heldUp(ServerContext server, Client client, CommandSpec spec, Arguments command,
+            long mostMillis) {
+        BlockingCall called = client.blockingCall();
+        long left = called == null ? 0 : leftMillis(server, client, spec, command);
+        return called == null || left == 0 || left > mostMillis
+                ? Suspension.silent(mostMillis)
+                : Suspension.held(left, called::over, true);
+    }
+
+    private static long leftMillis(ServerContext server, Client client, CommandSpec spec, Arguments command) {
+        return leftMillis(server, deadlineNanos(client, timeoutMillis(command, spec)));
     }
 
     /** Takes from the heap's share what the waiter and the names of its keys will need. @return how much; -1 if there is no room */
@@ -201,7 +231,7 @@ public final class Blocking {
     private static void waitOn(Invocation call, Waiter waiter) {
         BlockedKeys blocked = call.server().blockedKeys();
         // If it has been called meanwhile, that decides: its command runs in any case.
-        Suspension wait = Suspension.toRunAgain(leftMillis(call.server(), waiter),
+        Suspension wait = Suspension.toRunAgain(leftMillis(call.server(), waiter.deadlineNanos()),
                 () -> blocked.end(waiter, Waiter.End.TIMEOUT) == Unblocking.ENDED);
         blocked.onWake(waiter, wait::again);
         call.runAgainAfter(wait);
@@ -214,7 +244,7 @@ public final class Blocking {
     public static Suspension putOff(ServerContext server, Waiter waiter) {
         BlockedKeys blocked = server.blockedKeys();
         blocked.putOff(waiter);
-        long leftMillis = leftMillis(server, waiter);
+        long leftMillis = leftMillis(server, waiter.deadlineNanos());
         boolean isLast = leftMillis > 0 && leftMillis <= PUT_OFF_MILLIS;
         Suspension wait = isLast
                 ? Suspension.toRunAgain(leftMillis, () -> blocked.end(waiter, Waiter.End.TIMEOUT) == Unblocking.ENDED)
@@ -224,11 +254,11 @@ public final class Blocking {
     }
 
     /** @return ms until its time is over, one at least; 0 if it waits for ever */
-    private static long leftMillis(ServerContext server, Waiter waiter) {
-        if (waiter.deadlineNanos() == Long.MAX_VALUE) {
+    private static long leftMillis(ServerContext server, long deadlineNanos) {
+        if (deadlineNanos == Long.MAX_VALUE) {
             return 0;
         }
-        return Math.max(1, Math.ceilDiv(waiter.deadlineNanos() - server.ticker().nanoTime(), NANOS_OF_MILLI));
+        return Math.max(1, Math.ceilDiv(deadlineNanos - server.ticker().nanoTime(), NANOS_OF_MILLI));
     }
 
     /** Replies that the waiting is over although nothing has come. */

@@ -40,6 +40,7 @@ public final class Client {
     private volatile @Nullable Suspension suspension;
     private volatile @Nullable Waiter waiter;
     private @Nullable Pass pass;
+    private @Nullable BlockingCall blockingCall;
     private volatile boolean noEvict;
     private boolean noTouch;
     private boolean closing;
@@ -216,6 +217,16 @@ public final class Client {
             pass = null;
         }
         return had;
+    }
+
+    /** Its command that may wait for keys and has not been answered; null if there is none. */
+    public @Nullable BlockingCall blockingCall() {
+        return blockingCall;
+    }
+
+    /** See {@link #blockingCall()}. */
+    public void blockingCall(@Nullable BlockingCall value) {
+        blockingCall = value;
     }
 
     public boolean noEvict() {

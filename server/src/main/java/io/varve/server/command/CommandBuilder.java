@@ -46,6 +46,8 @@ public final class CommandBuilder {
     boolean allowedWhileListening;
     boolean pushes;
     boolean publishes;
+    /** 0: it does not wait for keys. */
+    int timeoutArgument;
     final List<CommandBuilder> subcommands = new ArrayList<>();
 
     CommandBuilder(String name) {
@@ -254,6 +256,16 @@ public final class CommandBuilder {
     public CommandBuilder publishes() {
         publishes = true;
         return this;
+    }
+
+    /**
+     * It may wait for its keys.
+     *
+     * @param argument that tells how long, in seconds; negative: counted from the end
+     */
+    public CommandBuilder waitsForKeys(int argument) {
+        timeoutArgument = argument;
+        return flags(CommandFlag.BLOCKING);
     }
 
     public CommandBuilder handler(Handler value) {

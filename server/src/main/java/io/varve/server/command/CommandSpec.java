@@ -50,6 +50,7 @@ public final class CommandSpec {
     private final boolean allowedWhileListening;
     private final boolean pushes;
     private final boolean publishes;
+    private final int timeoutArgument;
     private final boolean namesKeys;
     private final boolean worksOnKeys;
     private final boolean forDebugging;
@@ -107,6 +108,7 @@ public final class CommandSpec {
         allowedWhileListening = builder.allowedWhileListening;
         pushes = builder.pushes;
         publishes = builder.publishes;
+        timeoutArgument = builder.timeoutArgument;
         namesKeys = keyFinder != null || firstKey > 0 && keyUses.stream().noneMatch(KeyUse::isOfNoKey);
         worksOnKeys = namesKeys || !group.equals(PUBSUB) && !categories.contains(CONNECTION);
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
@@ -202,6 +204,16 @@ public final class CommandSpec {
     /** Whether it leaves messages for others: it waits while too many are not delivered yet. */
     public boolean publishes() {
         return publishes;
+    }
+
+    /** Whether it may wait for its keys ({@link Blocking}). */
+    public boolean waitsForKeys() {
+        return timeoutArgument != 0;
+    }
+
+    /** Which of so many arguments tells how long it waits for its keys. */
+    int timeoutArgument(int argumentCount) {
+        return timeoutArgument < 0 ? argumentCount + timeoutArgument : timeoutArgument;
     }
 
     /** Whether there are keys among its arguments: what stands at {@link #firstKey} may be another kind of name. */

@@ -31,7 +31,7 @@ public final class Promises {
         for (int command = first; command < end; command++) {
             Key key = keyHeldUp(call, blocked, named, command);
             if (key != null) {
-                Suspension wait = Suspension.unnoticed();
+                Suspension wait = Blocking.heldUp(call);
                 Pass pass = new Pass(Pass.Kind.CALL);
                 if (blocked.behind(key, pass, wait::again)) {
                     call.client().pass(pass);

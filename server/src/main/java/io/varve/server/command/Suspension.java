@@ -54,6 +54,22 @@ public final class Suspension {
     }
 
     /**
+     * The same, and the command runs when the time is over, whatever it waited for.
+     *
+     * @param timeoutMillis 0: for ever
+     * @param atTimeout     done then, before
+     * @param noticed       whether others are told that the client waits
+     */
+    static Suspension held(long timeoutMillis, Runnable atTimeout, boolean noticed) {
+        Suspension[] made = new Suspension[1];
+        made[0] = new Suspension(timeoutMillis, () -> {
+            atTimeout.run();
+            return made[0].answer(_ -> {});
+        }, noticed);
+        return made[0];
+    }
+
+    /**
      * One whose end is no reply: the command has run, without an effect, and runs {@link #again}.
      *
      * @param timeoutMillis how long to wait at most; 0: for ever

@@ -14,6 +14,7 @@ import io.varve.server.StubCache;
 import io.varve.server.blocking.BlockedKeys.Unblocking;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.keys.NamedKey;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -70,8 +71,10 @@ class BlockedKeysTest {
         return blocked.isHeldUp(key(name));
     }
 
-    private void behind(String name, Runnable action) {
-        assertThat(blocked.behind(key(name), new Pass(Pass.Kind.CALL), action)).isFalse();
+    /** @return the place of who waits behind the key; null if it does not have to */
+    private @Nullable Pass behind(String name, Runnable action) {
+        Pass pass = new Pass(Pass.Kind.CALL);
+        return blocked.behind(key(name), pass, action) ? pass : null;
     }
 
     private void takeWoken(String... names) {
@@ -102,6 +105,81 @@ class BlockedKeysTest {
         changes("k");
         takeWoken("b");
         blocked.leave(b, true);
+    }
+
+    @Test
+    void whoIsPutOffKeepsItsPlaceAndOthersAreCalledMeanwhile() {
+        Waiter a = waits("a", "k", "big");
+        Waiter b = waits("b", "k");
+        Waiter c = waits("c", "k");
+        changes("k");
+        takeWoken("a");
+        blocked.putOff(a);
+        takeWoken("b");
+        assertThat(isPromised("k")).isTrue();
+        blocked.leave(b, true);
+        assertThat(isPromised("k")).isFalse();
+        // It looks again, and again there is no room.
+        goesOnWaiting("a", a);
+        assertThat(blocked.lookAgain(a)).isTrue();
+        takeWoken("a");
+        blocked.putOff(a);
+        changes("k");
+        takeWoken("c");
+        blocked.declined(c, ItemType.HASH);
+        goesOnWaiting("c", c);
+        takeWoken();
+        assertThat(isPromised("k")).isFalse();
+        // Now there is.
+        assertThat(blocked.nextCall(a)).isZero();
+        takeWoken("a");
+        assertThat(isPromised("k")).isTrue();
+        blocked.leave(a, false);
+        takeWoken("c");
+        blocked.leave(c, false);
+    }
+
+    @Test
+    void whoIsPutOffAloneHoldsNobodyUp() {
+        Waiter a = waits("a", "k");
+        List<String> done = new ArrayList<>();
+        changes("k");
+        behind("k", () -> done.add("behind"));
+        blocked.putOff(a);
+        assertThat(done).containsExactly("behind");
+        changes("k");
+        takeWoken("a");
+        assertThat(isPromised("k")).isFalse();
+        blocked.leave(a, false);
+    }
+
+    /** What comes of one command is due behind what is promised: for one who is put off by then. */
+    @Test
+    void whatIsDueForWhoIsPutOffHoldsNobodyUp() {
+        Waiter a = waits("a", "k", "l");
+        Waiter b = waits("b", "l");
+        changes("l");
+        blocked.putOff(a);
+        takeWoken("a", "b");
+        changes("k");
+        blocked.leave(b, true);
+        assertThat(isPromised("k")).isFalse();
+        assertThat(isPromised("l")).isFalse();
+        takeWoken();
+        blocked.leave(a, false);
+    }
+
+    @Test
+    void whoLeavesWhileItIsHeldUpIsNotTold() {
+        Waiter a = waits("a", "k");
+        List<String> done = new ArrayList<>();
+        changes("k");
+        Pass gone = behind("k", () -> done.add("gone"));
+        behind("k", () -> done.add("stays"));
+        blocked.leave(java.util.Objects.requireNonNull(gone));
+        takeWoken("a");
+        blocked.leave(a, true);
+        assertThat(done).containsExactly("stays");
     }
 
     @Test

@@ -7,10 +7,11 @@ import java.util.List;
 import java.util.function.Function;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
-import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.SettableTicker;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.registry.Families;
@@ -27,13 +28,13 @@ public final class CommandHarness implements AutoCloseable {
 
     private final Arena arena = Arena.ofConfined();
     private final long memory = arena.allocate(NATIVE_BYTES).address();
-    private final ClockAtHand clock = new ClockAtHand();
+    private final SettableTicker clock = new SettableTicker();
     private final Cache cache;
     private final ServerContext server;
     private final CommandTable table;
     private final Dispatcher dispatcher;
     private final Client client;
-    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeapBeside(0));
+    private final ReplyWriter reply;
     private final Batch batch = new Batch();
     private long memoryAt = memory;
 
@@ -47,6 +48,17 @@ public final class CommandHarness implements AutoCloseable {
 
     /** @param commands makes the table of commands */
     CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands) {
+        this(config, clientAddress, commands, UnpooledByteBufAllocator.DEFAULT);
+    }
+
+    /** @param replies where buffers for replies come from */
+    public CommandHarness(ServerConfig config, ByteBufAllocator replies) {
+        this(config, "127.0.0.1:1", Families::table, replies);
+    }
+
+    private CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands,
+            ByteBufAllocator replies) {
+        reply = new ReplyWriter(replies, ArgumentMemory.ofHeapBeside(0));
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         server = new ServerContext(cache, config, clock, _ -> {});
         table = commands.apply(server);
@@ -75,7 +87,7 @@ public final class CommandHarness implements AutoCloseable {
     }
 
     public void sleep(long millis) {
-        clock.millis += millis;
+        clock.pass(millis);
     }
 
     /** Runs a command, its words separated by blanks, and answers the bytes of its reply. */
@@ -87,6 +99,15 @@ public final class CommandHarness implements AutoCloseable {
         begin();
         add(arguments);
         execute();
+        return text(takeReply());
+    }
+
+    /** The same by another client, which is connected for it. */
+    public String runByAnother(String... arguments) {
+        Client another = server.connect(new NoConnection(), "127.0.0.1:3", "127.0.0.1:2");
+        begin();
+        add(arguments);
+        execute(another);
         return text(takeReply());
     }
 
@@ -122,10 +143,14 @@ public final class CommandHarness implements AutoCloseable {
 
     /** Prepares and runs the whole batch. */
     public void execute() {
-        dispatcher.prepare(batch, client);
+        execute(client);
+    }
+
+    private void execute(Client who) {
+        dispatcher.prepare(batch, who);
         int next = 0;
         while (next < batch.commandCount()) {
-            next = dispatcher.run(batch, next, client, reply);
+            next = dispatcher.run(batch, next, who, reply);
         }
     }
 
@@ -169,21 +194,6 @@ public final class CommandHarness implements AutoCloseable {
         batch.clear();
         cache.close();
         arena.close();
-    }
-
-    /** A clock that stands until it is moved. Confined to the test's thread. */
-    private static final class ClockAtHand implements Ticker {
-        private long millis = 1_750_000_000_000L;
-
-        @Override
-        public long wallMillis() {
-            return millis;
-        }
-
-        @Override
-        public long nanoTime() {
-            return millis * 1_000_000;
-        }
     }
 
     /** A connection without a socket. Immutable. */

@@ -9,9 +9,11 @@ import io.varve.server.admin.LoopCounters;
 import io.varve.server.blocking.Waiter;
 import io.varve.server.command.Arguments;
 import io.varve.server.command.Batch;
+import io.varve.server.command.BatchArguments;
 import io.varve.server.command.BatchPreparation;
 import io.varve.server.command.Below;
 import io.varve.server.command.Blocking;
+import io.varve.server.command.BlockingCall;
 import io.varve.server.command.Client;
 import io.varve.server.command.CommandFlag;
 import io.varve.server.command.CommandSpec;
@@ -290,9 +292,19 @@ public final class Dispatcher implements AutoCloseable {
         boolean monitored = monitors.isAny();
         Waiter waiter = client.waiter();
         Waiter.End end = waiter == null ? null : server.blockedKeys().endOf(waiter);
+        if (spec != null && spec.waitsForKeys() && client.blockingCall() == null) {
+            client.blockingCall(new BlockingCall(server.ticker().nanoTime()));
+        }
+        BlockingCall called = client.blockingCall();
         if (end != null) {
             ran = true;
             Blocking.replyEnd(reply, end);
+        } else if (called != null && called.isOver()) {
+            ran = true;
+            if (monitored) {
+                monitors.tellIfShown(batch, command, java.util.Objects.requireNonNull(spec), client);
+            }
+            Blocking.replyEnd(reply, Waiter.End.TIMEOUT);
         } else if (spec == null || spec.hasSubcommands() && (batch.argumentCount(command) > 1 || spec.handler() == null)
                 || !spec.acceptsCount(batch.argumentCount(command))
                 || spec.isForDebugging() && !Refusal.mayDebug(server, client)) {
@@ -313,7 +325,7 @@ public final class Dispatcher implements AutoCloseable {
         } else if (transaction != null && !spec.runsAtOnce()) {
             queue(batch, command, spec, client, transaction, reply);
         } else if (waiter == null && PublishWait.publishes(spec, client, tellsEvents) && publishWait.isNeeded(client)) {
-            suspension = publishWait.begin(client);
+            suspension = publishWait.begin(client, spec, new BatchArguments(batch, command));
             again = true;
         } else {
             // Who has waited for a key: its command was told of when it began to.
@@ -326,6 +338,7 @@ public final class Dispatcher implements AutoCloseable {
         if (suspension != null) {
             return;
         }
+        client.blockingCall(null);
         if (monitored && !ran) {
             monitors.tellRefused(batch, command, spec, client);
         }
@@ -433,7 +446,7 @@ public final class Dispatcher implements AutoCloseable {
             } catch (CacheFullException full) {
                 reply.rollback(mark);
                 asked = room.toAskFor(asked, full);
-                if (attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
+                if (!full.roomHelps() || attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
                         || !room.mayRunAgain(batch, command, spec)
                         || !room.admit(batch, command, client, asked)) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);

@@ -112,6 +112,14 @@ final class MonitorFeed {
         }
     }
 
+    /** A command has been executed that is not described beforehand. */
+    void tellIfShown(Batch batch, int command, CommandSpec spec, Client client) {
+        String described = describe(batch, command, spec);
+        if (described != null) {
+            tell(described, client);
+        }
+    }
+
     /** A command that was described has been executed. */
     void tell(String described, Client client) {
         long micros = server.ticker().wallMicros();

@@ -1,6 +1,8 @@
 package io.varve.server.command.dispatch;
 
 import io.varve.memory.CacheSession;
+import io.varve.server.command.Arguments;
+import io.varve.server.command.Blocking;
 import io.varve.server.command.Client;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.ServerContext;
@@ -42,11 +44,11 @@ final class PublishWait {
     }
 
     /** What it waits for: its command is to run again then. */
-    Suspension begin(Client client) {
+    Suspension begin(Client client, CommandSpec spec, Arguments command) {
         if (client.waitsToPublishSinceMillis() == 0) {
             client.waitsToPublishSinceMillis(session.now());
         }
-        Suspension waiting = Suspension.silent(MOST_WAIT_MILLIS);
+        Suspension waiting = Blocking.heldUp(server, client, spec, command, MOST_WAIT_MILLIS);
         server.channels().whenDelivered(() -> waiting.answer(_ -> {}));
         return waiting;
     }

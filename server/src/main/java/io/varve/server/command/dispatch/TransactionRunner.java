@@ -244,7 +244,8 @@ final class TransactionRunner implements Transactions {
         BatchPreparation.rebind(session, batch, command, exec.client().database());
         String refusal = exec.client().user().isUnrestricted()
                 ? null
-                : server.accessGuard().refusalInTransaction(exec.client(), batch, command, spec);
+                : server.accessGuard().refusalInTransaction(exec.client(), batch, command, spec,
+                        command >= queued.told());
         String toTell = refusal == null && monitors.isAny() && command >= queued.told()
                 ? monitors.describe(batch, command, spec)
                 : null;
@@ -256,6 +257,9 @@ final class TransactionRunner implements Transactions {
             } else {
                 reply.error(refusal);
             }
+        } catch (NoBufferException noError) {
+            // There was none for an error either.
+            none = noError;
         } finally {
             // They are its own, not EXEC's, be they taken back.
             exec.errorsToldOf(reply.errors() - errors);
@@ -283,7 +287,7 @@ final class TransactionRunner implements Transactions {
                 TrackedReads.remember(tracker, spec, batch, batch.firstKey(command), batch.keyCount(command));
             }
         } catch (CacheFullException full) {
-            if (mayRunAgain) {
+            if (mayRunAgain && full.roomHelps()) {
                 throw full;
             }
             reply.rollback(mark);

@@ -48,7 +48,7 @@ final class Dumping {
             write(command, key, item);
         } catch (CacheFullException full) {
             // Room is made for all that it has needed, for it begins anew.
-            throw CacheFullException.of(full.bytes() + memory.heldBytes());
+            throw full.inAll(full.bytes() + memory.heldBytes());
         }
         int length = writer.end();
         ValueRun run = memory.run();

@@ -85,7 +85,7 @@ final class Restoring implements ValueSink {
 
     /** What to make room for when there was none for a part of it: all that is held is given back before the command runs again. */
     CacheFullException inAll(CacheFullException full) {
-        return CacheFullException.of(2 * (full.bytes() + texts.heldBytes() + elements.heldBytes() + index.heldBytes()
+        return full.inAll(2 * (full.bytes() + texts.heldBytes() + elements.heldBytes() + index.heldBytes()
                 + times.heldBytes() + value.heldBytes() + payloadBytes));
     }
 
@@ -179,7 +179,7 @@ final class Restoring implements ValueSink {
 
     private long require(Invocation command, long bytes) {
         if (bytes > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         value.require(command.cache(), bytes);
         return value.address();

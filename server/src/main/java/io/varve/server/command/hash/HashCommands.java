@@ -110,7 +110,7 @@ public final class HashCommands {
         if (hash.openForWriting(call.keyAt(0)) != Found.WRONG_TYPE) {
             long removed = hash.removeArguments(2);
             if (removed > 0) {
-                call.events().tellRemoval(KeyEvent.HDEL, call.keyAt(0), hash.size() == 0);
+                hash.tellRemoval();
             }
             call.reply().integer(removed);
         }

@@ -81,7 +81,7 @@ final class HashExpiryCommands {
         HashTimes times = HashTimes.of(call);
         if (at <= call.now()) {
             if (times.remove(first, at, condition) > 0) {
-                call.events().tellRemoval(KeyEvent.HDEL, call.keyAt(0), hash.size() == 0);
+                hash.tellRemoval();
             }
         } else if (times.give(first, at, condition) > 0) {
             call.events().tell(KeyEvent.HEXPIRE, call.keyAt(0));

@@ -13,6 +13,7 @@ import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.Pickable;
+import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
 /**
@@ -40,6 +41,8 @@ public final class HashValue implements Pickable {
     private Key key = new Key();
     private boolean present;
     private boolean isTree;
+    /** Whether fields that were due went with the last that was seen. */
+    private boolean hiddenWent;
     /** How many fields are in front of the cursor that came to it by walking. */
     private long walked;
     /** What OBJECT ENCODING tells: a tree has it in its flags. */
@@ -119,6 +122,7 @@ public final class HashValue implements Pickable {
 
     private Found opened(Key at, Found found) {
         key = at;
+        hiddenWent = false;
         present = found == Found.PRESENT;
         isTree = present && item.isTree();
         if (isTree) {
@@ -443,6 +447,17 @@ public final class HashValue implements Pickable {
         return before - size();
     }
 
+    /** Tells that fields were removed, and what came of it. */
+    void tellRemoval() {
+        call.events().tell(KeyEvent.HDEL, key);
+        if (hiddenWent) {
+            call.events().tell(KeyEvent.HEXPIRED, key);
+        }
+        if (!present) {
+            call.events().tell(KeyEvent.DEL, key);
+        }
+    }
+
     /** Removes the cursor's field: the last one with its key, for which no room is needed. */
     private void remove(boolean isFirstToGo) {
         if (size() == 1) {
@@ -458,6 +473,7 @@ public final class HashValue implements Pickable {
     }
 
     private void clear() {
+        hiddenWent = isTree ? tree.hides() : packed.hides();
         boolean deleted = call.session().delete(key);
         assert deleted;
         present = false;

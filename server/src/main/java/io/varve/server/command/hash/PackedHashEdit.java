@@ -57,6 +57,11 @@ final class PackedHashEdit {
         return present ? PackedHash.count(hash()) - due : 0;
     }
 
+    /** Whether there are fields that are due. */
+    boolean hides() {
+        return due > 0;
+    }
+
     /** Whether fields may have times. */
     boolean keepsTimes() {
         return base != 0;
@@ -196,7 +201,7 @@ final class PackedHashEdit {
     void makeRoom(long more) {
         long needed = base + length + more;
         if (needed > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         if (present) {
             long capacity = more == 0 ? needed : Math.min(MAX_BYTES, needed + (needed >>> 2));

@@ -27,6 +27,7 @@ import static io.varve.server.command.CommandFlag.WRITE;
  * @see ScanCommands
  */
 public final class KeyCommands {
+    private static final String TRANSFER = "O(1), or O(N) in a large collection that goes to another shard";
     private static final String SAME_OBJECT = "ERR source and destination objects are the same";
 
     private KeyCommands() {}
@@ -58,10 +59,10 @@ public final class KeyCommands {
                         words.argumentLength(2)))
                 .handler(KeyCommands::move));
         table.add(keys("rename", 3, "1.0.0", "Renames a key, over one of that name").keys(1, 2, 1)
-                .access("RW access delete", "OW update").flags(WRITE).allOrNothing()
+                .access("RW access delete", "OW update").flags(WRITE).allOrNothing().complexity(TRANSFER)
                 .handler(call -> rename(call, false)));
         table.add(keys("renamenx", 3, "1.0.0", "Renames a key unless the new name exists").keys(1, 2, 1)
-                .access("RW access delete", "OW insert").flags(WRITE, FAST).allOrNothing()
+                .access("RW access delete", "OW insert").flags(WRITE, FAST).allOrNothing().complexity(TRANSFER)
                 .handler(call -> rename(call, true)));
         ExpiryCommands.addTo(table);
     }

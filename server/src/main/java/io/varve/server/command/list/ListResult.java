@@ -64,7 +64,7 @@ public final class ListResult {
     /** The elements may lie under the key, so that they are put together elsewhere first. */
     private void storePacked(Invocation call, Key key, MemberList elements, long bytes, long expireAtMillis) {
         if (bytes > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         try {
             memory.require(call.cache(), bytes);

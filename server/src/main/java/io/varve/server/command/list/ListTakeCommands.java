@@ -13,7 +13,6 @@ import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.BLOCKING;
 import static io.varve.server.command.CommandFlag.DENYOOM;
 import static io.varve.server.command.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.CommandFlag.WRITE;
@@ -36,7 +35,7 @@ final class ListTakeCommands {
         table.add(waiting(move("blmove", 6, "6.2.0", "Moves an element between lists, or waits for one"))
                 .handler(ListTakeCommands::moveLater));
         table.add(waiting(move("brpoplpush", 4, "2.2.0", "Moves the last element of a list, or waits for one"))
-                .handler(call -> moveLater(call, false, true, 3)));
+                .handler(call -> moveLater(call, false, true)));
         table.add(pops("blpop", "Removes the first element of a list, or waits for one")
                 .handler(call -> popLater(call, true)));
         table.add(pops("brpop", "Removes the last element of a list, or waits for one")
@@ -45,7 +44,7 @@ final class ListTakeCommands {
                 .countedKeys(1, TAKEN_AND_GIVEN).allOrNothing().complexity("O(N+M) in the keys and the elements")
                 .summary("Removes elements of the first list that has any").handler(call -> popMany(call, 1)));
         table.add(CommandSpec.named("blmpop").arity(-5).categories("@list").group("list").since("7.0.0")
-                .flags(WRITE, BLOCKING).countedKeys(2, TAKEN_AND_GIVEN).allOrNothing()
+                .flags(WRITE).waitsForKeys(1).countedKeys(2, TAKEN_AND_GIVEN).allOrNothing()
                 .complexity("O(N+M) in the keys and the elements")
                 .summary("Removes elements of the first list that has any, or waits for one")
                 .handler(call -> popMany(call, 2)));
@@ -62,7 +61,7 @@ final class ListTakeCommands {
     }
 
     private static CommandBuilder waiting(CommandBuilder command) {
-        return command.flags(NOSCRIPT, BLOCKING);
+        return command.flags(NOSCRIPT).waitsForKeys(-1);
     }
 
     // --- from one list to another
@@ -75,7 +74,7 @@ final class ListTakeCommands {
 
     private static void moveLater(Invocation call) {
         if (requireEnd(call, 3) && requireEnd(call, 4)) {
-            moveLater(call, isFirst(call, 3), isFirst(call, 4), 5);
+            moveLater(call, isFirst(call, 3), isFirst(call, 4));
         }
     }
 
@@ -101,8 +100,8 @@ final class ListTakeCommands {
         }
     }
 
-    private static void moveLater(Invocation call, boolean first, boolean toFirst, int timeoutArgument) {
-        Blocking.take(call, ItemType.LIST, 1, 1, timeoutArgument, (again, _) -> take(again, first, toFirst),
+    private static void moveLater(Invocation call, boolean first, boolean toFirst) {
+        Blocking.take(call, ItemType.LIST, 1, 1, (again, _) -> take(again, first, toFirst),
                 ReplyWriter::nil);
     }
 
@@ -151,7 +150,7 @@ final class ListTakeCommands {
     // --- from the first list that has any
 
     private static void popLater(Invocation call, boolean first) {
-        Blocking.take(call, ItemType.LIST, call.keyCount(), Blocking.NO_TARGET, call.argumentCount() - 1,
+        Blocking.take(call, ItemType.LIST, call.keyCount(), Blocking.NO_TARGET,
                 (again, key) -> {
                     ListValue list = Lists.of(again).first();
                     Found found = list.look(again.keyAt(key));
@@ -207,7 +206,7 @@ final class ListTakeCommands {
         if (number == 1) {
             popNow(call, first, most);
         } else {
-            Blocking.take(call, ItemType.LIST, call.keyCount(), Blocking.NO_TARGET, 1,
+            Blocking.take(call, ItemType.LIST, call.keyCount(), Blocking.NO_TARGET,
                     (again, key) -> popMany(again, key, first, most),
                     ReplyWriter::nilArray);
         }

@@ -258,7 +258,7 @@ final class PackedListEdit {
 
     private static int checked(long length) {
         if (length > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         return (int) length;
     }

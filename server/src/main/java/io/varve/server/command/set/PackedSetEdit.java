@@ -342,7 +342,7 @@ final class PackedSetEdit {
 
     static int checked(long length) {
         if (length > MAX_SET_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         return (int) length;
     }

@@ -81,8 +81,8 @@ final class Sorting {
      * hardly have been all that it needs. A result that is stored takes about as much as what is sorted.
      */
     CacheFullException inAll(CacheFullException full) {
-        return CacheFullException
-                .of(2 * (full.bytes() + elements.heldBytes() + results.heldBytes() + texts.heldBytes()
+        return full
+                .inAll(2 * (full.bytes() + elements.heldBytes() + results.heldBytes() + texts.heldBytes()
                         + storedBytes));
     }
 

@@ -11,7 +11,6 @@ import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.BLOCKING;
 import static io.varve.server.command.CommandFlag.FAST;
 import static io.varve.server.command.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.CommandFlag.WRITE;
@@ -42,14 +41,15 @@ final class SortedSetPopCommands {
                 .handler(call -> popLater(call, true)));
         table.add(unkeyed("bzmpop", -5, "7.0.0",
                 "Takes members off an end of the first of some sorted sets that is there, or waits for one")
-                .countedKeys(2, TAKEN).flags(WRITE, BLOCKING).allOrNothing()
+                .countedKeys(2, TAKEN).flags(WRITE).waitsForKeys(1).allOrNothing()
                 .complexity("O(K) + O(M*log(N)) with K the keys and M the members taken")
                 .handler(call -> popMany(call, 2)));
     }
 
     private static CommandBuilder later(String name, String summary) {
         return unkeyed(name, -3, "5.0.0", summary).keys(1, -2, 1).access(TAKEN)
-                .flags(WRITE, NOSCRIPT, FAST, BLOCKING).allOrNothing().complexity("O(K) + O(log(N)) with K the keys");
+                .flags(WRITE, NOSCRIPT, FAST).waitsForKeys(-1).allOrNothing()
+                .complexity("O(K) + O(log(N)) with K the keys");
     }
 
     private static void pop(Invocation call, boolean greatest) {
@@ -77,7 +77,7 @@ final class SortedSetPopCommands {
     }
 
     private static void popLater(Invocation call, boolean greatest) {
-        Blocking.take(call, ItemType.SORTED_SET, call.keyCount(), Blocking.NO_TARGET, call.argumentCount() - 1,
+        Blocking.take(call, ItemType.SORTED_SET, call.keyCount(), Blocking.NO_TARGET,
                 (again, key) -> popOne(again, key, greatest), ReplyWriter::nilArray);
     }
 
@@ -138,7 +138,7 @@ final class SortedSetPopCommands {
         if (number == 1) {
             popNow(call, greatest, most);
         } else {
-            Blocking.take(call, ItemType.SORTED_SET, call.keyCount(), Blocking.NO_TARGET, 1,
+            Blocking.take(call, ItemType.SORTED_SET, call.keyCount(), Blocking.NO_TARGET,
                     (again, key) -> popMany(again, key, greatest, most), ReplyWriter::nilArray);
         }
     }

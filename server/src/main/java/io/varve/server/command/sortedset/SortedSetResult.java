@@ -98,7 +98,7 @@ public final class SortedSetResult {
 
     private int write(Invocation call, MemberList members, long bytes) {
         if (bytes > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         memory.require(call.cache(), bytes);
         int encoding = encoding(call, members);

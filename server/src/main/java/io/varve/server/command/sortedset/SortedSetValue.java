@@ -287,7 +287,7 @@ public final class SortedSetValue {
     private void makeRoom() {
         long needed = length + plannedBytes;
         if (needed > MAX_BYTES) {
-            throw CacheFullException.INSTANCE;
+            throw CacheFullException.TOO_LARGE;
         }
         CacheSession session = call().session();
         if (present) {

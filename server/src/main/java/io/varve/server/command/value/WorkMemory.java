@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkMemory {
     private static final int KEPT_BYTES = 8 << 10;
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 64;
 
     private @Nullable ByteBuffer kept;
+    private long keptAddress;
     private @Nullable ValueRun run;
     private long address;
     private int capacity;
@@ -35,13 +37,18 @@ public final class WorkMemory {
         if (bytes <= KEPT_BYTES) {
             if (kept == null) {
                 kept = ByteBuffer.allocateDirect(KEPT_BYTES);
+                // Once: a segment is an object.
+                keptAddress = MemorySegment.ofBuffer(kept).address();
             }
-            address = MemorySegment.ofBuffer(kept).address();
+            address = keptAddress;
             capacity = KEPT_BYTES;
             return;
         }
-        long wanted = Math.min(Integer.MAX_VALUE - 64, Math.max(bytes, 2L * capacity));
-        ValueRun larger = wanted < bytes ? null : cache.newBuffer((int) wanted);
+        long wanted = Math.min(MOST_BYTES, Math.max(bytes, 2L * capacity));
+        if (wanted < bytes) {
+            throw CacheFullException.TOO_LARGE;
+        }
+        ValueRun larger = cache.newBuffer((int) wanted);
         if (larger == null) {
             throw CacheFullException.of(wanted);
         }

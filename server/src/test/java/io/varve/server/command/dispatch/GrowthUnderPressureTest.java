@@ -143,6 +143,29 @@ class GrowthUnderPressureTest {
         }
     }
 
+    /** Whose rules changed after it was queued is denied once, however often the transaction runs. */
+    @Test
+    void aCommandOfATransactionThatRunsAgainIsDeniedOnce() {
+        try (CommandHarness server = full("SET s " + "v".repeat(1 << 20))) {
+            for (int i = 0; i < 8000; i++) {
+                assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
+                if (i % 500 == 0) {
+                    server.sleep(1000);
+                    server.run("TOUCH s");
+                }
+            }
+            server.run("TOUCH s");
+            for (String command : List.of("MULTI", "GET s2", "APPEND s x")) {
+                server.run(command);
+            }
+            assertThat(server.runByAnother("ACL", "SETUSER", "default", "-get")).isEqualTo("+OK\r\n");
+            long errors = server.errors();
+            assertThat(server.run("EXEC")).startsWith("*2\r\n-NOPERM").contains(":" + ((1 << 20) + 1) + "\r\n");
+            assertThat(server.errors() - errors).as("it ran more than once").isGreaterThan(1);
+            assertThat(server.run("INFO stats")).contains("acl_access_denied_cmd:1\r\n");
+        }
+    }
+
     /** It needs a copy of the value, and a leaf for it: what it is refused is the second, while it holds the first. */
     @Test
     void whatIsHeldCountsWhenRoomIsMadeForATimeOfALargeField() {

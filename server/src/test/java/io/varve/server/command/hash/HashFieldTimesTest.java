@@ -307,6 +307,26 @@ class HashFieldTimesTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
+    void whatIsHiddenIsToldOfWhenItGoesWithTheLastField(int count) {
+        make("h", count);
+        make("g", 5);
+        ask("HPEXPIRE h 100 FIELDS 2 f1 f2");
+        ask("HPEXPIRE g 100 FIELDS 4 " + fields(1, 5));
+        ask("HELLO 3");
+        ask("CONFIG SET notify-keyspace-events Ehgx");
+        ask("PSUBSCRIBE __key*");
+        server.sleep(101);
+        List<String> told = new ArrayList<>();
+        for (int i = 0; i < count; i += 200) {
+            told.addAll(listening("HDEL h " + fields(i, Math.min(count, i + 200)), "PING"));
+        }
+        assertThat(told).endsWith("hdel h", "hexpired h", "del h").containsOnlyOnce("hexpired h");
+        assertThat(listening("HPEXPIRE g 0 FIELDS 1 f0", "PING")).containsExactly("hdel g", "hexpired g", "del g");
+        assertThat(later(2000)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {5, 1000})
     void aWatchedHashIsBrokenByWhatFallsDue(int count) {
         make("h", count);
         ask("HPEXPIRE h 50 FIELDS 1 f1");

@@ -1,0 +1,178 @@
+package io.varve.server.net;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.varve.memory.Cache;
+import io.varve.memory.CacheConfig;
+import io.varve.memory.item.ValueRun;
+import io.varve.server.SettableTicker;
+import io.varve.server.command.ServerContext;
+import io.varve.server.command.registry.Families;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.LargeBulks;
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A server without sockets. Each connection has an event loop of its own, which runs when the test says so, and time passes when the test says
+ * so. Confined to the test's thread.
+ */
+final class EmbeddedConnections implements AutoCloseable {
+    private final SettableTicker ticker = new SettableTicker();
+    private final Cache cache;
+    private final ServerContext server;
+    private final ConnectionBuffers buffers;
+    private final Workers workers;
+    private final List<Client> clients = new ArrayList<>();
+
+    EmbeddedConnections(ServerConfig config) {
+        CacheConfig cacheConfig = config.cacheConfig().withTicker(ticker);
+        cache = Cache.open(cacheConfig);
+        server = new ServerContext(cache, config, ticker, _ -> {});
+        buffers = new ConnectionBuffers(new UnpooledByteBufAllocator(true), cache, server.argumentMemory());
+        workers = new Workers(server, Families.table(server), buffers);
+    }
+
+    ServerContext server() {
+        return server;
+    }
+
+    Client connect() {
+        Client one = new Client();
+        clients.add(one);
+        return one;
+    }
+
+    /** For the server, and for what waits for its time on event loops. */
+    void pass(int millis) {
+        ticker.pass(millis);
+        for (Client client : clients) {
+            client.channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(Client::letClose);
+        workers.close();
+        cache.close();
+    }
+
+    /** A client's end of a connection. Confined to the test's thread. */
+    final class Client {
+        private final Closing closing = new Closing();
+        private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel own) {
+                own.pipeline().addLast(closing,
+                        new ConnectionHandler(server, workers, new NoLargeBulks(), buffers, own, null));
+            }
+        });
+
+        private Client() {
+            channel.freezeTime();
+        }
+
+        /** Sends commands in one piece; what its event loop has to do is done. */
+        void send(String... commands) {
+            byte[] bytes = (String.join("\r\n", commands) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
+            channel.writeInbound(Unpooled.directBuffer(bytes.length).writeBytes(bytes));
+        }
+
+        /** What its event loop has to do is done, and what was replied since this was last asked. */
+        String replies() {
+            run();
+            StringBuilder text = new StringBuilder();
+            for (ByteBuf piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {
+                text.append(piece.toString(StandardCharsets.ISO_8859_1));
+                piece.release();
+            }
+            return text.toString().replace("\r\n", " ").strip();
+        }
+
+        void asks(String command, String reply) {
+            send(command);
+            assertThat(replies()).as(command).isEqualTo(reply);
+        }
+
+        /** What its event loop has to do is done. */
+        void run() {
+            channel.runPendingTasks();
+            // What comes of times that have ended.
+            channel.runPendingTasks();
+        }
+
+        /** As CLIENT KILL does. */
+        void kill() {
+            channel.pipeline().get(ConnectionHandler.class).kill();
+        }
+
+        /** From now on it does not read. */
+        void stopReading() {
+            closing.holdsReplies = true;
+        }
+
+        /** Whether the server closes the connection, which it has not done yet. */
+        boolean isClosing() {
+            return closing.asked && channel.isOpen();
+        }
+
+        private void letClose() {
+            closing.letThrough = true;
+            channel.finishAndReleaseAll();
+        }
+    }
+
+    /**
+     * Keeps a connection open that is to be closed, as encryption does that of a client who does not read. Confined to the test's thread.
+     */
+    // What becomes of a close is told to its promise.
+    @SuppressWarnings("FutureReturnValueIgnored")
+    private static final class Closing extends ChannelOutboundHandlerAdapter {
+        private boolean letThrough;
+        private boolean asked;
+        private boolean holdsReplies;
+
+        @Override
+        public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+            asked = true;
+            if (letThrough) {
+                ctx.close(promise);
+            }
+        }
+
+        /** What is not flushed waits in the channel. */
+        @Override
+        public void flush(ChannelHandlerContext ctx) {
+            if (!holdsReplies || letThrough) {
+                ctx.flush();
+            }
+        }
+    }
+
+    /** All bulks are short. Immutable. */
+    private static final class NoLargeBulks implements LargeBulks {
+        @Override
+        public int thresholdBytes() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public @Nullable ValueRun open(int longestArgument, int length) {
+            return null;
+        }
+    }
+}
