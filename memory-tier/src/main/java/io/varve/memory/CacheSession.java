@@ -55,10 +55,20 @@ public interface CacheSession {
     /** Locks the key's shard unless that would have to wait; false if so. */
     boolean tryLock(Key key);
 
+    /** Locks the key's shard unless another thread has it for longer than about so long; false if so. */
+    boolean lockWithin(Key key, long nanos);
+
     void unlock(Key key);
 
     /** Locks all shards of the set in ascending order. */
     void lock(ShardSet shards);
+
+    /**
+     * The same, unless another thread has one of them for longer than about so long.
+     *
+     * @return the number of that shard, and none is locked; -1 if all are
+     */
+    int lockWithin(ShardSet shards, long nanos);
 
     void unlock(ShardSet shards);
 

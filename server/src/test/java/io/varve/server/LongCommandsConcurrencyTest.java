@@ -1,7 +1,9 @@
 package io.varve.server;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.Test;
@@ -86,5 +88,57 @@ class LongCommandsConcurrencyTest {
             }
             assertThat(slow.read().elements().get(1).integer()).isEqualTo(3999);
         }
+    }
+
+    /** ... and keeps nobody from its event loop but those who want that shard: their commands come when it is over, in their order. */
+    @Test
+    void whoWantsAHeldShardWaitsWithoutItsEventLoop() throws Exception {
+        try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
+                .with("io-threads", "2").with("shards", "8").validate());
+                RawClient slow = new RawClient(server.port());
+                RawClient waiting = new RawClient(server.port());
+                RawClient beside = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            String[] hash = {"{h}a", "{h}b"};
+            slow.call("MSET", hash[0], "ab".repeat(5500), hash[1], "ba".repeat(5500));
+            assertThat(beside.call("PING").text()).isEqualTo("PONG");
+            for (String[] command : new String[][] {{"MULTI"}, {"LCS", hash[0], hash[1], "LEN"},
+                    {"LCS", hash[0], hash[1], "LEN"}, {"SET", hash[0], "new"}, {"EXEC"}}) {
+                slow.queue(command);
+            }
+            slow.flush();
+            for (int i = 0; i < 4; i++) {
+                assertThat(slow.read().isError()).isFalse();
+            }
+            CompletableFuture<RawReply> ended = reading(slow);
+            waiting.queue("APPEND", hash[0], "er");
+            waiting.queue("GET", hash[0]);
+            waiting.queue("MULTI");
+            waiting.queue("GET", hash[0]);
+            waiting.queue("EXEC");
+            waiting.flush();
+            int meanwhile = 0;
+            while (!ended.isDone()) {
+                assertThat(other.call("PING").text()).isEqualTo("PONG");
+                meanwhile++;
+            }
+            assertThat(meanwhile).isGreaterThan(ANSWERS_MEANWHILE);
+            assertThat(ended.get().elements().get(1).integer()).isEqualTo(10999);
+            assertThat(waiting.read().integer()).isEqualTo(5);
+            assertThat(waiting.read().text()).isEqualTo("newer");
+            assertThat(waiting.read().text()).isEqualTo("OK");
+            assertThat(waiting.read().text()).isEqualTo("QUEUED");
+            assertThat(waiting.read().elements().getFirst().text()).isEqualTo("newer");
+        }
+    }
+
+    private static CompletableFuture<RawReply> reading(RawClient client) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return client.read();
+            } catch (IOException broken) {
+                throw new UncheckedIOException(broken);
+            }
+        });
     }
 }

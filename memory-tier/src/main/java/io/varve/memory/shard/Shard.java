@@ -73,6 +73,11 @@ public final class Shard {
         return lock.tryLock();
     }
 
+    /** Locks it unless another thread has it for longer than about so long; false if so. */
+    public boolean lockWithin(long nanos) {
+        return lock.lockWithin(nanos);
+    }
+
     public void unlock() {
         lock.unlock();
     }

@@ -1,0 +1,65 @@
+package io.varve.server.command.dispatch;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.ShardSet;
+import io.varve.memory.item.Key;
+import io.varve.server.command.Invocation;
+
+/**
+ * How the commands of an event loop wait for shards that others hold for long: not with the event loop, which would make all of its clients wait for
+ * one slow command of another loop. Confined to that loop.
+ *
+ * <p>Who finds a shard held looks for it for about as long as maintenance holds one, some times over. Then its command, which has done nothing, runs again
+ * after some milliseconds, and what its client sent behind it waits with it. While a shard is known to be held, the next who come do not wait for it at all.
+ */
+final class HeldShards {
+    /** Longer than a slice of maintenance. */
+    private static final long PATIENCE_NANOS = 500_000;
+    /** Longer than a short command. */
+    private static final long LITTLE_PATIENCE_NANOS = 5_000;
+
+    private final CacheSession session;
+    private final ShardSet held;
+
+    HeldShards(CacheSession session, int shardCount) {
+        this.session = session;
+        held = new ShardSet(shardCount);
+    }
+
+    /** Locks the shard of a key, which was just held; false if the command is to run again later. */
+    boolean lock(Invocation call, Key key) {
+        if (call.client().waiter() != null) {
+            // It has been called, and what it takes is kept for it.
+            session.lock(key);
+        } else if (!session.lockWithin(key, patience(held.contains(key.shard())))) {
+            putOff(call, key.shard());
+            return false;
+        }
+        held.remove(key.shard());
+        return true;
+    }
+
+    /** Locks all shards of a set, or none: false if the command is to run again later. */
+    boolean lock(Invocation call, ShardSet shards) {
+        if (call.client().waiter() != null) {
+            session.lock(shards);
+            return true;
+        }
+        int shard = session.lockWithin(shards, patience(held.intersects(shards)));
+        if (shard >= 0) {
+            putOff(call, shard);
+            return false;
+        }
+        held.removeAll(shards);
+        return true;
+    }
+
+    private static long patience(boolean isHeld) {
+        return isHeld ? LITTLE_PATIENCE_NANOS : PATIENCE_NANOS;
+    }
+
+    private void putOff(Invocation call, int shard) {
+        held.add(shard);
+        call.runAgainIn(call.client().nextShardWait(session.now()));
+    }
+}
