@@ -19,7 +19,9 @@ final class HeldShards {
     private static final long LITTLE_PATIENCE_NANOS = 5_000;
 
     private final CacheSession session;
+    /** Known to be held until that time, but for those that have been locked since. */
     private final ShardSet held;
+    private long knownUntilMillis;
 
     HeldShards(CacheSession session, int shardCount) {
         this.session = session;
@@ -31,7 +33,7 @@ final class HeldShards {
         if (call.client().waiter() != null) {
             // It has been called, and what it takes is kept for it.
             session.lock(key);
-        } else if (!session.lockWithin(key, patience(held.contains(key.shard())))) {
+        } else if (!session.lockWithin(key, patience(known().contains(key.shard())))) {
             putOff(call, key.shard());
             return false;
         }
@@ -45,7 +47,7 @@ final class HeldShards {
             session.lock(shards);
             return true;
         }
-        int shard = session.lockWithin(shards, patience(held.intersects(shards)));
+        int shard = session.lockWithin(shards, patience(known().intersects(shards)));
         if (shard >= 0) {
             putOff(call, shard);
             return false;
@@ -54,12 +56,22 @@ final class HeldShards {
         return true;
     }
 
+    /** Who has one for as long as that may have let go of it: it is waited for as for any other. */
+    private ShardSet known() {
+        if (session.now() > knownUntilMillis) {
+            held.clear();
+        }
+        return held;
+    }
+
     private static long patience(boolean isHeld) {
         return isHeld ? LITTLE_PATIENCE_NANOS : PATIENCE_NANOS;
     }
 
     private void putOff(Invocation call, int shard) {
+        long wait = call.client().nextShardWait(session.now());
         held.add(shard);
-        call.runAgainIn(call.client().nextShardWait(session.now()));
+        knownUntilMillis = session.now() + wait;
+        call.runAgainIn(wait);
     }
 }
