@@ -20,6 +20,7 @@ public final class WorkMemory {
     private static final int MOST_BYTES = Integer.MAX_VALUE - 64;
 
     private @Nullable ByteBuffer kept;
+    private long keptAddress;
     private @Nullable ValueRun run;
     private long address;
     private int capacity;
@@ -36,8 +37,10 @@ public final class WorkMemory {
         if (bytes <= KEPT_BYTES) {
             if (kept == null) {
                 kept = ByteBuffer.allocateDirect(KEPT_BYTES);
+                // Once: a segment is an object.
+                keptAddress = MemorySegment.ofBuffer(kept).address();
             }
-            address = MemorySegment.ofBuffer(kept).address();
+            address = keptAddress;
             capacity = KEPT_BYTES;
             return;
         }
