@@ -55,8 +55,12 @@ public interface CacheSession {
     /** Locks the key's shard unless that would have to wait; false if so. */
     boolean tryLock(Key key);
 
-    /** Locks the key's shard unless another thread has it for longer than about so long; false if so. */
-    boolean lockWithin(Key key, long nanos);
+    /**
+     * Locks the key's shard unless another thread has it for long; false if so.
+     *
+     * @param naps how often the caller sleeps for it, for some 70 microseconds each: with 0 it looks for as long as short commands take
+     */
+    boolean lockWithin(Key key, int naps);
 
     void unlock(Key key);
 
@@ -64,11 +68,12 @@ public interface CacheSession {
     void lock(ShardSet shards);
 
     /**
-     * The same, unless another thread has one of them for longer than about so long.
+     * The same, unless another thread has one of them for long.
      *
+     * @param naps for each of them
      * @return the number of that shard, and none is locked; -1 if all are
      */
-    int lockWithin(ShardSet shards, long nanos);
+    int lockWithin(ShardSet shards, int naps);
 
     void unlock(ShardSet shards);
 

@@ -147,8 +147,8 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public boolean lockWithin(Key key, long nanos) {
-        return shards[key.shard()].lockWithin(nanos);
+    public boolean lockWithin(Key key, int naps) {
+        return shards[key.shard()].lockWithin(naps);
     }
 
     @Override
@@ -164,9 +164,9 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public int lockWithin(ShardSet set, long nanos) {
+    public int lockWithin(ShardSet set, int naps) {
         for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
-            if (!shards[i].lockWithin(nanos)) {
+            if (!shards[i].lockWithin(naps)) {
                 for (int locked = set.next(0); locked < i; locked = set.next(locked + 1)) {
                     shards[locked].unlock();
                 }

@@ -73,9 +73,9 @@ public final class Shard {
         return lock.tryLock();
     }
 
-    /** Locks it unless another thread has it for longer than about so long; false if so. */
-    public boolean lockWithin(long nanos) {
-        return lock.lockWithin(nanos);
+    /** Locks it unless another thread has it for long; false if so. */
+    public boolean lockWithin(int naps) {
+        return lock.lockWithin(naps);
     }
 
     public void unlock() {

@@ -45,17 +45,17 @@ final class ShardLock {
     /** Waits until it is free or the caller's own, and takes it. */
     void lock() {
         if (!tryLock()) {
-            lockLater(Long.MAX_VALUE);
+            lockLater(Integer.MAX_VALUE);
         }
     }
 
     /**
-     * Takes it, if it is free or the caller's own before about so long has passed.
+     * Takes it, if it is free or the caller's own before the caller has slept so often; without sleeping it looks for some microseconds.
      *
      * @return false if another thread has it still
      */
-    boolean lockWithin(long nanos) {
-        return tryLock() || lockLater(nanos);
+    boolean lockWithin(int naps) {
+        return tryLock() || lockLater(naps);
     }
 
     /** Takes it if it is free; false if a thread has it, be it the caller. */
@@ -68,15 +68,14 @@ final class ShardLock {
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // on a machine of one core the holder cannot go on while this thread spins
-    private boolean lockLater(long nanos) {
+    private boolean lockLater(int naps) {
         if (isHeldByMe()) {
             taken++;
             return true;
         }
-        long begun = System.nanoTime();
         boolean interrupted = false;
         boolean locked = false;
-        for (int tries = 0; !locked && System.nanoTime() - begun < nanos; tries++) {
+        for (int tries = 0; !locked && tries - SPINS - YIELDS < naps; tries++) {
             if (tries < SPINS) {
                 Thread.onSpinWait();
             } else if (tries < SPINS + YIELDS) {

@@ -13,10 +13,8 @@ import io.varve.server.command.Invocation;
  * after some milliseconds, and what its client sent behind it waits with it. While a shard is known to be held, the next who come do not wait for it at all.
  */
 final class HeldShards {
-    /** Longer than a slice of maintenance. */
-    private static final long PATIENCE_NANOS = 500_000;
-    /** Longer than a short command. */
-    private static final long LITTLE_PATIENCE_NANOS = 5_000;
+    /** Half a millisecond: longer than a slice of maintenance. */
+    private static final int PATIENCE_NAPS = 7;
 
     private final CacheSession session;
     /** Known to be held until that time, but for those that have been locked since. */
@@ -64,8 +62,8 @@ final class HeldShards {
         return held;
     }
 
-    private static long patience(boolean isHeld) {
-        return isHeld ? LITTLE_PATIENCE_NANOS : PATIENCE_NANOS;
+    private static int patience(boolean isHeld) {
+        return isHeld ? 0 : PATIENCE_NAPS;
     }
 
     private void putOff(Invocation call, int shard) {

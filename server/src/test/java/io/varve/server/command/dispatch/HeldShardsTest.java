@@ -48,9 +48,13 @@ class HeldShardsTest {
         }
 
         @Override
-        public void close() throws InterruptedException {
+        public void close() {
             end.countDown();
-            thread.join();
+            try {
+                thread.join();
+            } catch (InterruptedException nobodyDoes) {
+                throw new AssertionError(nobodyDoes);
+            }
         }
     }
 
@@ -60,7 +64,7 @@ class HeldShardsTest {
 
     /** A key of the other one of two shards. */
     private static String elsewhere(CommandHarness server, String held) throws InterruptedException {
-        for (int i = 0; ; i++) {
+        for (int i = 0;; i++) {
             String name = "k" + i;
             try (Holder other = new Holder(server, name)) {
                 assertThat(other.thread.isAlive()).isTrue();
@@ -88,7 +92,8 @@ class HeldShardsTest {
             }
             assertThat(server.run("GET", "a")).isEqualTo("$1\r\n1\r\n");
             assertThat(server.run("MGET", other, "a")).isEqualTo("*2\r\n$1\r\nx\r\n$1\r\n1\r\n");
-            assertThat(server.run("INFO", "commandstats")).doesNotContain("cmdstat_incr").contains("cmdstat_get:calls=3,");
+            assertThat(server.run("INFO", "commandstats")).doesNotContain("cmdstat_incr")
+                    .contains("cmdstat_get:calls=3,");
             assertThat(server.run("INFO", "clients")).contains("blocked_clients:0\r\n");
             assertThat(server.cache().checkIntegrity()).isEmpty();
         }
