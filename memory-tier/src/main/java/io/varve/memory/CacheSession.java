@@ -55,10 +55,25 @@ public interface CacheSession {
     /** Locks the key's shard unless that would have to wait; false if so. */
     boolean tryLock(Key key);
 
+    /**
+     * Locks the key's shard unless another thread has it for long; false if so.
+     *
+     * @param naps how often the caller sleeps for it, for some 70 microseconds each: with 0 it looks for as long as short commands take
+     */
+    boolean lockWithin(Key key, int naps);
+
     void unlock(Key key);
 
     /** Locks all shards of the set in ascending order. */
     void lock(ShardSet shards);
+
+    /**
+     * The same, unless another thread has one of them for long.
+     *
+     * @param naps for each of them
+     * @return the number of that shard, and none is locked; -1 if all are
+     */
+    int lockWithin(ShardSet shards, int naps);
 
     void unlock(ShardSet shards);
 

@@ -147,6 +147,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean lockWithin(Key key, int naps) {
+        return shards[key.shard()].lockWithin(naps);
+    }
+
+    @Override
     public void unlock(Key key) {
         shards[key.shard()].unlock();
     }
@@ -156,6 +161,19 @@ final class InMemorySession implements CacheSession {
         for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
             shards[i].lock();
         }
+    }
+
+    @Override
+    public int lockWithin(ShardSet set, int naps) {
+        for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
+            if (!shards[i].lockWithin(naps)) {
+                for (int locked = set.next(0); locked < i; locked = set.next(locked + 1)) {
+                    shards[locked].unlock();
+                }
+                return i;
+            }
+        }
+        return -1;
     }
 
     @Override

@@ -21,6 +21,27 @@ public final class ShardSet {
         words[shard >>> 6] |= 1L << shard;
     }
 
+    public void remove(int shard) {
+        words[shard >>> 6] &= ~(1L << shard);
+    }
+
+    /** Takes out those that are in another set for as many shards. */
+    public void removeAll(ShardSet other) {
+        for (int i = 0; i < words.length; i++) {
+            words[i] &= ~other.words[i];
+        }
+    }
+
+    /** Whether one of its shards is in another set for as many. */
+    public boolean intersects(ShardSet other) {
+        for (int i = 0; i < words.length; i++) {
+            if ((words[i] & other.words[i]) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     public boolean contains(int shard) {
         return (words[shard >>> 6] & 1L << shard) != 0;
     }

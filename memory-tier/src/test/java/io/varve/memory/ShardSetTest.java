@@ -32,4 +32,37 @@ final class ShardSetTest {
             assertThat(set.next(from)).isEqualTo(-1);
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 63, 64, 65, 1024})
+    void takesOutOneOrThoseOfAnother(int shards) {
+        SplittableRandom random = new SplittableRandom(shards);
+        ShardSet set = new ShardSet(shards);
+        ShardSet other = new ShardSet(shards);
+        for (int round = 0; round < 100; round++) {
+            set.clear();
+            other.clear();
+            TreeSet<Integer> expected = new TreeSet<>();
+            TreeSet<Integer> others = new TreeSet<>();
+            for (int i = random.nextInt(shards + 1); i > 0; i--) {
+                int shard = random.nextInt(shards);
+                set.add(shard);
+                expected.add(shard);
+            }
+            for (int i = random.nextInt(3); i > 0; i--) {
+                int shard = random.nextInt(shards);
+                other.add(shard);
+                others.add(shard);
+            }
+            int one = random.nextInt(shards);
+            set.remove(one);
+            expected.remove(one);
+            assertThat(set.intersects(other)).isEqualTo(others.stream().anyMatch(expected::contains));
+            set.removeAll(other);
+            expected.removeAll(others);
+            for (int shard = 0; shard < shards; shard++) {
+                assertThat(set.contains(shard)).isEqualTo(expected.contains(shard));
+            }
+        }
+    }
 }

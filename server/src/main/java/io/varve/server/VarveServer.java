@@ -13,7 +13,9 @@ import io.varve.server.admin.http.MetricsServer;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.registry.Families;
+import io.varve.server.config.InertSettings;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
 import org.jspecify.annotations.Nullable;
 
@@ -68,6 +70,7 @@ public final class VarveServer implements AutoCloseable {
                 health.stopping();
                 shutdown.countDown();
             });
+            warnOfInert(server);
             CommandTable table = Families.table(server);
             metrics = startMetrics(server, health);
             NetworkServer network = NetworkServer.start(server, table);
@@ -81,6 +84,13 @@ public final class VarveServer implements AutoCloseable {
             tiers.close();
             throw failed;
         }
+    }
+
+    /** Now, and whenever some are changed. */
+    private static void warnOfInert(ServerContext server) {
+        InertSettings inert = new InertSettings();
+        inert.warn(server.config(), Settings.all().keySet());
+        server.onConfig((changed, named) -> () -> inert.warn(changed, named));
     }
 
     /** In front of the network, so that whoever asks whether the server is ready is told that it is not. */

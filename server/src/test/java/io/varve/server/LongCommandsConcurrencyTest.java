@@ -1,7 +1,9 @@
 package io.varve.server;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.Test;
@@ -86,5 +88,69 @@ class LongCommandsConcurrencyTest {
             }
             assertThat(slow.read().elements().get(1).integer()).isEqualTo(3999);
         }
+    }
+
+    /** ... and keeps nobody from its event loop but those who want that shard: their commands come when it is over, in their order. */
+    @Test
+    void whoWantsAHeldShardWaitsWithoutItsEventLoop() throws Exception {
+        try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
+                .with("io-threads", "2").with("shards", "8").validate());
+                RawClient slow = new RawClient(server.port());
+                RawClient waiting = new RawClient(server.port());
+                RawClient beside = new RawClient(server.port());
+                RawClient other = new RawClient(server.port())) {
+            assertThat(beside.call("PING").text()).isEqualTo("PONG");
+            boolean isOvertaken = true;
+            while (isOvertaken) {
+                isOvertaken = !wantedMeanwhile(slow, waiting, other);
+            }
+        }
+    }
+
+    /** @return false if the other was there before the transaction: then nothing was shown */
+    private static boolean wantedMeanwhile(RawClient slow, RawClient waiting, RawClient other) throws Exception {
+        slow.call("MSET", "{h}a", "ab".repeat(5500), "{h}b", "ba".repeat(5500));
+        slow.call("MULTI");
+        slow.call("LCS", "{h}a", "{h}b", "LEN");
+        slow.call("LCS", "{h}a", "{h}b", "LEN");
+        slow.call("SET", "{h}a", "new");
+        slow.queue("EXEC");
+        slow.flush();
+        CompletableFuture<RawReply> ended = reading(slow);
+        waiting.queue("APPEND", "{h}a", "er");
+        waiting.queue("GET", "{h}a");
+        waiting.queue("MULTI");
+        waiting.queue("GET", "{h}a");
+        waiting.queue("EXEC");
+        waiting.flush();
+        int meanwhile = 0;
+        while (!ended.isDone()) {
+            assertThat(other.call("PING").text()).isEqualTo("PONG");
+            meanwhile++;
+        }
+        long appended = waiting.read().integer();
+        RawReply got = waiting.read();
+        assertThat(waiting.read().text()).isEqualTo("OK");
+        assertThat(waiting.read().text()).isEqualTo("QUEUED");
+        RawReply gotByExec = waiting.read().elements().getFirst();
+        if (appended > "newer".length()) {
+            return false;
+        }
+        assertThat(meanwhile).isGreaterThan(ANSWERS_MEANWHILE);
+        assertThat(ended.get().elements().get(1).integer()).isEqualTo(10999);
+        assertThat(appended).isEqualTo("newer".length());
+        assertThat(got.text()).isEqualTo("newer");
+        assertThat(gotByExec.text()).isEqualTo("newer");
+        return true;
+    }
+
+    private static CompletableFuture<RawReply> reading(RawClient client) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return client.read();
+            } catch (IOException broken) {
+                throw new UncheckedIOException(broken);
+            }
+        });
     }
 }

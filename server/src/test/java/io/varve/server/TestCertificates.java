@@ -23,7 +23,7 @@ import javax.net.ssl.TrustManagerFactory;
  * An authority, a server and a client of it, and a stranger of another, made by the JDK's keytool and written as PEM files.
  * Confined to the test's thread.
  */
-final class TestCertificates {
+public final class TestCertificates {
     private static final char[] PASSWORD = "password".toCharArray();
 
     private final Path folder;
@@ -42,12 +42,25 @@ final class TestCertificates {
         keytool(file, "renewed", "-signer", "ca", "-ext", "san=ip:127.0.0.1,dns:localhost");
         keytool(file, "client", "-signer", "ca");
         keytool(file, "stranger", "-signer", "other-ca");
+        return written(folder, file, List.of("ca", "other-ca", "server", "renewed", "client", "stranger"));
+    }
+
+    /** The authority alone, for a server that has its certificate. */
+    public static TestCertificates authorityIn(Path folder)
+            throws IOException, GeneralSecurityException, InterruptedException {
+        Path file = folder.resolve("all.p12");
+        keytool(file, "ca", "-ext", "bc:c");
+        return written(folder, file, List.of("ca"));
+    }
+
+    private static TestCertificates written(Path folder, Path file, List<String> aliases)
+            throws IOException, GeneralSecurityException {
         KeyStore store = KeyStore.getInstance("PKCS12");
         try (var in = Files.newInputStream(file)) {
             store.load(in, PASSWORD);
         }
         TestCertificates certificates = new TestCertificates(folder, store);
-        for (String alias : List.of("ca", "other-ca", "server", "renewed", "client", "stranger")) {
+        for (String alias : aliases) {
             Files.writeString(certificates.certificate(alias), certificates.chain(alias));
             Files.writeString(certificates.key(alias), pem("PRIVATE KEY", certificates.privateKey(alias).getEncoded()));
         }
@@ -84,11 +97,11 @@ final class TestCertificates {
         return text.toString();
     }
 
-    Path certificate(String alias) {
+    public Path certificate(String alias) {
         return folder.resolve(alias + ".crt");
     }
 
-    Path key(String alias) {
+    public Path key(String alias) {
         return folder.resolve(alias + ".key");
     }
 
@@ -101,7 +114,7 @@ final class TestCertificates {
      *
      * @param alias who it is itself; empty if nobody
      */
-    SSLContext clientContext(String alias) {
+    public SSLContext clientContext(String alias) {
         try {
             KeyStore trusted = KeyStore.getInstance("PKCS12");
             trusted.load(null, null);

@@ -73,6 +73,11 @@ public final class Shard {
         return lock.tryLock();
     }
 
+    /** Locks it unless another thread has it for long; false if so. */
+    public boolean lockWithin(int naps) {
+        return lock.lockWithin(naps);
+    }
+
     public void unlock() {
         lock.unlock();
     }

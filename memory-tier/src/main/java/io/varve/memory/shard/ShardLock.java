@@ -8,8 +8,8 @@ import java.util.concurrent.locks.LockSupport;
  * The lock of a shard: reentrant, not fair. Many threads.
  *
  * <p>It is held for well under a microsecond by most commands and for 200 microseconds at most by maintenance, and mostly
- * nobody waits; a command that goes over a large collection, or copies one, holds it for all that time, and who waits does
- * so meanwhile. So letting go is a plain store with release semantics: a core need not drain its writes to the item for it,
+ * nobody waits; a command that goes over a large collection, or copies one, holds it for all that time, and who cannot wait as
+ * long says so ({@link #lockWithin}). So letting go is a plain store with release semantics: a core need not drain its writes to the item for it,
  * as it would for an exchange that tells whether somebody waits. The price is paid by who waits: it looks again and again,
  * first at once, then after others had the core, then after short sleeps.
  *
@@ -45,8 +45,17 @@ final class ShardLock {
     /** Waits until it is free or the caller's own, and takes it. */
     void lock() {
         if (!tryLock()) {
-            lockLater();
+            lockLater(Integer.MAX_VALUE);
         }
+    }
+
+    /**
+     * Takes it, if it is free or the caller's own before the caller has slept so often; without sleeping it looks for some microseconds.
+     *
+     * @return false if another thread has it still
+     */
+    boolean lockWithin(int naps) {
+        return tryLock() || lockLater(naps);
     }
 
     /** Takes it if it is free; false if a thread has it, be it the caller. */
@@ -59,13 +68,14 @@ final class ShardLock {
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // on a machine of one core the holder cannot go on while this thread spins
-    private void lockLater() {
+    private boolean lockLater(int naps) {
         if (isHeldByMe()) {
             taken++;
-            return;
+            return true;
         }
         boolean interrupted = false;
-        for (int tries = 0; !tryLock(); tries++) {
+        boolean locked = false;
+        for (int tries = 0; !locked && tries - SPINS - YIELDS < naps; tries++) {
             if (tries < SPINS) {
                 Thread.onSpinWait();
             } else if (tries < SPINS + YIELDS) {
@@ -75,10 +85,12 @@ final class ShardLock {
                 interrupted |= Thread.interrupted();
                 LockSupport.parkNanos(this, SLEEP_NANOS);
             }
+            locked = tryLock();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return locked;
     }
 
     /** Gives it back once. */

@@ -67,6 +67,33 @@ class ShardLockTest {
         assertThat(lock.isHeldByMe()).isFalse();
     }
 
+    @Test
+    void whoHasLittleTimeGoesAwayWithoutIt() throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Thread other = new Thread(() -> {
+            lock.lock();
+            held.countDown();
+            while (end.getCount() > 0) {
+                Thread.onSpinWait();
+            }
+            lock.unlock();
+        });
+        other.start();
+        held.await();
+        assertThat(lock.lockWithin(0)).isFalse();
+        assertThat(lock.lockWithin(20)).isFalse();
+        assertThat(lock.isHeldByMe()).isFalse();
+        end.countDown();
+        other.join();
+        assertThat(lock.lockWithin(0)).isTrue();
+        assertThat(lock.lockWithin(0)).as("it is mine").isTrue();
+        lock.unlock();
+        assertThat(lock.isHeldByMe()).isTrue();
+        lock.unlock();
+        assertThat(lock.isHeldByMe()).isFalse();
+    }
+
     /** Parking returns at once while the mark is there: who waited with it would keep a core busy. */
     @Test
     @Timeout(20)

@@ -282,6 +282,7 @@ public final class Batch implements RequestSink {
         forgetFetches();
     }
 
+    /** The keys that are added from now on are this command's. */
     void beginKeys(int command) {
         firstKeys[command] = keyTotal;
         keyCounts[command] = 0;

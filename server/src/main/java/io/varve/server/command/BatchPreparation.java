@@ -29,6 +29,8 @@ public final class BatchPreparation {
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = lookUp(batch, i);
             batch.spec(i, spec);
+            // Of every command, those without keys too: what is left of a batch is counted from where a command's keys begin.
+            batch.beginKeys(i);
             if (spec != null && spec.acceptsCount(batch.argumentCount(i))) {
                 bindKeys(batch, i, spec, database);
             }
@@ -72,7 +74,6 @@ public final class BatchPreparation {
     /** Binds the keys of one command; where the heap has no room for them, the command is refused. */
     void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
         KeyFinder finder = spec.keyFinder();
-        batch.beginKeys(command);
         if (finder != null) {
             if (!batch.reserveKeys(command, batch.argumentCount(command), server.argumentMemory())) {
                 return;

@@ -38,6 +38,12 @@ public final class Clients {
         return true;
     }
 
+    /** Counts one who is turned away before a place is asked for. */
+    public void refuse() {
+        received.incrementAndGet();
+        rejected.incrementAndGet();
+    }
+
     /** Gives the place back of one who was admitted and is not welcome. */
     public void turnAway() {
         connected.decrementAndGet();

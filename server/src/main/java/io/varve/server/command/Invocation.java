@@ -129,6 +129,11 @@ public final class Invocation extends CallArguments {
         suspension = wait;
     }
 
+    /** The same after some milliseconds, of which nobody is told. */
+    public void runAgainIn(long millis) {
+        runAgainAfter(Suspension.held(millis, () -> {}, false));
+    }
+
     /** Its place at the barrier in front of which some commands wait ({@link Promises}), while it runs. */
     public void pass(@Nullable Pass value) {
         pass = value;

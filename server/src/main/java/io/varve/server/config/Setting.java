@@ -23,7 +23,9 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         boolean changeable, boolean inert, @Nullable String alias) {
     /** What a value is. */
     public enum Kind {
-        INTEGER, MEMORY, BOOLEAN, CHOICE, TEXT,
+        INTEGER, MEMORY,
+        /** An amount of memory, or a share of maxmemory such as {@code 5%}. */
+        MEMORY_OR_PERCENT, BOOLEAN, CHOICE, TEXT,
         /** {@code auto} or a number. */
         AUTO_INTEGER,
         /** {@code auto} or an amount of memory. */
@@ -49,6 +51,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         return switch (kind) {
             case INTEGER -> integer(value);
             case MEMORY -> memory(value);
+            case MEMORY_OR_PERCENT -> value.endsWith("%") ? percent(value) : memory(value);
             case BOOLEAN -> bool(value);
             case CHOICE -> choice(value);
             case TEXT -> value;
@@ -65,6 +68,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         return switch (kind) {
             case INTEGER -> "a number from " + minimum + " to " + maximum;
             case MEMORY -> "an amount of memory such as 100mb, from " + minimum + " to " + maximum + " bytes";
+            case MEMORY_OR_PERCENT -> "an amount of memory such as 100mb, or 0% to 100% of maxmemory";
             case BOOLEAN -> "yes or no";
             case CHOICE -> String.join(", ", words);
             case TEXT -> "any text";
@@ -95,6 +99,14 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             throw new ConfigException("argument must be a memory value");
         }
         return inRange(bytes);
+    }
+
+    private static String percent(String value) {
+        String digits = value.substring(0, value.length() - 1);
+        if (!digits.matches("[0-9]{1,3}") || Integer.parseInt(digits) > 100) {
+            throw new ConfigException("argument must be a memory or percent value");
+        }
+        return Integer.parseInt(digits) + "%";
     }
 
     private String inRange(long number) {

@@ -194,8 +194,9 @@ public final class Settings {
                 CHANGEABLE, true, "list-max-ziplist-size"));
         add(new Setting("list-compress-depth", Kind.INTEGER, "0", 0, Integer.MAX_VALUE, List.of(), CHANGEABLE, true,
                 null));
+        add(new Setting("maxmemory-clients", Kind.MEMORY_OR_PERCENT, "0", 0, MAX, List.of(), CHANGEABLE, true, null));
         inertNumbers("lfu-log-factor", 10, "lfu-decay-time", 1, "active-expire-effort", 1,
-                "maxmemory-eviction-tenacity", 10, "maxmemory-clients", 0, "stream-node-max-bytes", 4096,
+                "maxmemory-eviction-tenacity", 10, "stream-node-max-bytes", 4096,
                 "stream-node-max-entries", 100,
                 "auto-aof-rewrite-percentage", 100, "auto-aof-rewrite-min-size",
                 67_108_864, "repl-backlog-size", 1_048_576, "repl-backlog-ttl", 3600, "repl-timeout", 60,

@@ -183,12 +183,16 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
 
     /** Logs that a connection is closed for want of memory: once a second, however many there are. */
     void logClosed(Object connection, Throwable why, long nowMillis) {
+        logClosed(connection, String.valueOf(why.getMessage()), nowMillis);
+    }
+
+    void logClosed(Object connection, String why, long nowMillis) {
         long next = nextLogMillis.get();
         if (nowMillis < next || !nextLogMillis.compareAndSet(next, nowMillis + LOG_EVERY_MILLIS)) {
             unlogged.incrementAndGet();
             return;
         }
-        LOG.warn("Connection {} is closed: {} (and {} others since this was last said)", connection,
-                why.getMessage(), unlogged.getAndSet(0));
+        LOG.warn("Connection {} is closed: {} (and {} others since this was last said)", connection, why,
+                unlogged.getAndSet(0));
     }
 }

@@ -301,8 +301,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         if (closed) {
             letGo();
-        } else {
+            return;
+        }
+        try {
             goOn();
+        } catch (Throwable fatal) {
+            // As above: otherwise it would be open, and nobody would ever go on with it.
+            failed(fatal);
         }
     }
 

@@ -41,6 +41,14 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
 
     @Override
     protected void initChannel(Channel channel) {
+        TlsOutlet outlet = null;
+        if (tls != null) {
+            outlet = tls.addTo(channel);
+            if (outlet == null) {
+                refuse(channel);
+                return;
+            }
+        }
         connections.add(channel);
         keepAlive(channel.config());
         // io_uring holds a buffer for each connection that waits for input: there is none to share. What is encrypted is
@@ -48,8 +56,17 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
         channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING || tls != null
                 ? sizes
                 : new ReusingReceive(sizes, workers.of(channel.eventLoop()).received()));
-        TlsOutlet outlet = tls == null ? null : tls.addTo(channel.pipeline());
         channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, buffers, channel, outlet));
+    }
+
+    /** Without a word: to tell a client why would take the engine that there is no room for. */
+    // Nothing is done when it is closed.
+    @SuppressWarnings("FutureReturnValueIgnored")
+    private void refuse(Channel channel) {
+        server.clients().refuse();
+        buffers.logClosed(channel.remoteAddress(), "the heap has no room for another encrypted connection",
+                server.ticker().wallMillis());
+        channel.close();
     }
 
     /** As {@code tcp-keepalive} is now. */

@@ -47,12 +47,15 @@ public final class NetworkServer implements AutoCloseable {
     private final Transport transport;
     private final ConnectionBuffers allocator;
     private final Workers workers;
+    private final TlsLoans loans;
     private @Nullable TlsDoor tls;
     private int port;
     private int tlsPort;
 
-    private NetworkServer(ServerContext server, CommandTable table, Transport transport, EventLoopGroup loops) {
+    private NetworkServer(ServerContext server, CommandTable table, Transport transport, EventLoopGroup loops,
+            TlsLoans loans) {
         this.server = server;
+        this.loans = loans;
         this.transport = transport;
         this.loops = loops;
         allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(), server.argumentMemory());
@@ -65,6 +68,11 @@ public final class NetworkServer implements AutoCloseable {
      * @throws IOException if an address cannot be bound
      */
     public static NetworkServer start(ServerContext server, CommandTable table) throws IOException {
+        return startWith(server, table, TlsLoans.of(server.argumentMemory()));
+    }
+
+    /** @param loans what encrypted connections may have of the heap */
+    static NetworkServer startWith(ServerContext server, CommandTable table, TlsLoans loans) throws IOException {
         ServerConfig config = server.config();
         Transport.Choice choice = Transport.choose(config.text("transport"));
         int threads = config.intNumber("io-threads");
@@ -72,7 +80,7 @@ public final class NetworkServer implements AutoCloseable {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
                 new LoopThreads(new TimeSlice(config.number("io-thread-slice-us"))), choice.transport().ioHandlers());
         server.transport(choice.transport().settingName());
-        NetworkServer network = new NetworkServer(server, table, choice.transport(), loops);
+        NetworkServer network = new NetworkServer(server, table, choice.transport(), loops, loans);
         try {
             network.listen();
         } catch (IOException | RuntimeException failed) {
@@ -85,7 +93,7 @@ public final class NetworkServer implements AutoCloseable {
     private void listen() throws IOException {
         ServerConfig config = server.config();
         int tlsWanted = config.intNumber("tls-port");
-        TlsDoor door = tlsWanted == 0 ? null : new TlsDoor(config);
+        TlsDoor door = tlsWanted == 0 ? null : new TlsDoor(config, loans);
         tls = door;
         port = config.intNumber("port");
         // As in Redis, port 0 beside a tls-port is none; alone it is a free one.

@@ -154,6 +154,12 @@ public final class CommandHarness implements AutoCloseable {
         }
     }
 
+    /** The batch as it is before its first command runs. */
+    Batch prepare() {
+        dispatcher.prepare(batch, client);
+        return batch;
+    }
+
     /** Runs a command once, which may have to wait; whether it does. */
     public boolean isHeldUp(String... arguments) {
         begin();

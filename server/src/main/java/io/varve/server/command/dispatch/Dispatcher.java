@@ -56,6 +56,7 @@ public final class Dispatcher implements AutoCloseable {
     private final CacheSession session;
     private final KeyEvents events;
     private final @Nullable Below below;
+    private final HeldShards held;
     private final TransactionRunner transactions;
     private final Invocation call;
     private final ShardSet shards;
@@ -96,7 +97,8 @@ public final class Dispatcher implements AutoCloseable {
         room = new CommandRoom(cache, session, times);
         later = new LaterReplies(server, session, room);
         publishWait = new PublishWait(server, session);
-        transactions = new TransactionRunner(server, session, below, counters, times, monitors, room);
+        held = new HeldShards(session, cache.shardCount());
+        transactions = new TransactionRunner(server, session, below, counters, times, monitors, room, held);
         call = new Invocation(cache, session, server, below, transactions);
         preparation = new BatchPreparation(server, table, session);
     }
@@ -491,7 +493,9 @@ public final class Dispatcher implements AutoCloseable {
             Key key = batch.key(first);
             if (!session.tryLock(key)) {
                 times.aside(batch, command, client, session.now());
-                session.lock(key);
+                if (!held.lock(call, key)) {
+                    return;
+                }
             }
             try {
                 runInMemory(batch, command, handler);
@@ -544,7 +548,9 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private void runLocking(ShardSet locked, Batch batch, int command, Handler handler) {
-        session.lock(locked);
+        if (!held.lock(call, locked)) {
+            return;
+        }
         try {
             runInMemory(batch, command, handler);
         } finally {

@@ -54,10 +54,12 @@ final class TransactionRunner implements Transactions {
     private final Invocation inner;
     private final TransactionMemory memory;
     private final ShardSet shards;
+    private final HeldShards held;
 
     TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters,
-            CommandTimes times, MonitorFeed monitors, CommandRoom room) {
+            CommandTimes times, MonitorFeed monitors, CommandRoom room, HeldShards held) {
         this.monitors = monitors;
+        this.held = held;
         this.room = room;
         this.server = server;
         this.session = session;
@@ -133,7 +135,9 @@ final class TransactionRunner implements Transactions {
             cache.prepareFlushes(queued.flushes());
         }
         gatherShards(queued, client.watch());
-        session.lock(shards);
+        if (!held.lock(exec, shards)) {
+            return false;
+        }
         try {
             if (queued.namesNoKey()
                     ? Promises.holdUpTransaction(exec)

@@ -1,0 +1,43 @@
+package io.varve.server.config;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells in the log which settings were taken and change nothing, so that nobody relies on one. Many threads: a concurrent set.
+ */
+public final class InertSettings {
+    private static final Logger LOG = LoggerFactory.getLogger(InertSettings.class);
+    /** What is shown of a value. */
+    private static final int SHOWN_CHARACTERS = 100;
+
+    /** Names, of which there are no more than settings: whoever repeats CONFIG SET does not fill the log. */
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    /** Warns of those of these settings that have no effect and are not as they are by default, of each once. */
+    public void warn(ServerConfig config, Set<String> names) {
+        for (String name : names) {
+            Setting setting = Settings.find(name);
+            if (setting != null && setting.inert() && !config.asSet(setting.name()).equals(setting.defaultValue())
+                    && told.add(setting.name())) {
+                LOG.warn("{} {} has no effect in Varve", setting.name(), shown(setting, config));
+            }
+        }
+    }
+
+    private static String shown(Setting setting, ServerConfig config) {
+        String value = config.asSet(setting.name());
+        if (setting.isSecret()) {
+            return "(hidden)";
+        }
+        if (value.isEmpty()) {
+            return "\"\"";
+        }
+        // It is a client's text, which makes no lines of its own in the log.
+        String line = value.replaceAll("\\p{Cntrl}", "?");
+        return line.length() <= SHOWN_CHARACTERS ? line : line.substring(0, SHOWN_CHARACTERS) + "...";
+    }
+}

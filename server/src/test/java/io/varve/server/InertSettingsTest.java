@@ -1,0 +1,92 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.varve.server.config.InertSettings;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Whoever sets what has no effect is told so. Confined to the test's thread. */
+class InertSettingsTest {
+    private static final ServerConfig CONFIG = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb");
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger(InertSettings.class);
+    private final Level levelBefore = logger.getLevel();
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        log.start();
+        logger.addAppender(log);
+        logger.setLevel(Level.WARN);
+    }
+
+    @AfterEach
+    void stopListening() {
+        logger.detachAppender(log);
+        logger.setLevel(levelBefore);
+    }
+
+    private List<String> logged() {
+        return log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
+    @Test
+    void nothingIsSaidOfDefaultsAndOfWhatHasAnEffect() throws IOException {
+        Map<String, String> asByDefault = Map.of("appendonly", "NO", "repl-backlog-size", "1mb", "hz", "20");
+        ServerConfig config = CONFIG;
+        for (Map.Entry<String, String> setting : asByDefault.entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue());
+        }
+        try (VarveServer server = VarveServer.start(config); RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("CONFIG", "SET", "maxclients", "100", "rdbcompression", "yes"))
+                    .isEqualTo("+OK\r\n");
+        }
+        assertThat(logged()).isEmpty();
+    }
+
+    @Test
+    void whatWasSetAtTheStartIsTold() throws IOException {
+        ServerConfig config = CONFIG.with("maxmemory-clients", "5%").with("save", "3600 1 300 100")
+                .with("masterauth", "tell-nobody").with("list-max-ziplist-size", "-3").with("dbfilename", "");
+        try (VarveServer server = VarveServer.start(config); RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("CONFIG", "GET", "maxmemory-clients"))
+                    .isEqualTo("*2\r\n$17\r\nmaxmemory-clients\r\n$2\r\n5%\r\n");
+        }
+        assertThat(logged()).containsExactlyInAnyOrder("maxmemory-clients 5% has no effect in Varve",
+                "save 3600 1 300 100 has no effect in Varve", "masterauth (hidden) has no effect in Varve",
+                "list-max-listpack-size -3 has no effect in Varve", "dbfilename \"\" has no effect in Varve");
+    }
+
+    @Test
+    void whatIsChangedIsToldOnce() throws IOException {
+        try (VarveServer server = VarveServer.start(CONFIG.with("appendonly", "yes"));
+                RawClient client = new RawClient(server.port())) {
+            assertThat(logged()).containsExactly("appendonly yes has no effect in Varve");
+            log.list.clear();
+            assertThat(client.command("CONFIG", "SET", "maxmemory-clients", "101%"))
+                    .contains("argument must be a memory or percent value");
+            assertThat(client.command("CONFIG", "SET", "appendfsync", "always", "hz", "x")).startsWith("-ERR");
+            assertThat(logged()).isEmpty();
+            for (String value : List.of("always", "everysec", "no")) {
+                assertThat(client.command("CONFIG", "SET", "APPENDFSYNC", value, "appendonly", "yes", "hz", "20",
+                        "masteruser", "tell-nobody")).isEqualTo("+OK\r\n");
+            }
+            assertThat(client.command("CONFIG", "SET", "dbfilename", "a\r\nb" + "c".repeat(1000))).isEqualTo("+OK\r\n");
+        }
+        assertThat(logged()).containsExactlyInAnyOrder("appendfsync always has no effect in Varve",
+                "masteruser (hidden) has no effect in Varve",
+                "dbfilename a??b" + "c".repeat(96) + "... has no effect in Varve");
+    }
+}
