@@ -37,7 +37,8 @@ import site.ycsb.measurements.Measurements;
  *
  * <p>Nothing is put into the cache after a read that failed, nor for a record that is not there. A failure of a database or of
  * the cache is {@code ERROR}, and the first of a thread is told on standard error; a cache that refuses what was fetched
- * is told there too, and counted, but the read has its record and is {@code OK}.
+ * is told there too, and counted, but the read has its record and is {@code OK}. A cache that takes no hints is refused at the
+ * start; one that refuses them later is told once, and what it has without them is counted.
  */
 public final class CacheAsideClient extends DB {
 
@@ -197,7 +198,8 @@ public final class CacheAsideClient extends DB {
         boolean filled;
         try {
             filled = fill.unlessOvertaken(
-                    () -> open.cache().write(keyBytes, record, open.options().database(side).penaltyClass()));
+                    () -> open.cache().write(keyBytes, record, open.options().database(side).penaltyClass())
+                            .ifPresent(open.run()::unhinted));
         } catch (RedisException e) {
             open.run().refused.increment();
             failures.tell("filling the cache", Failures.reason(e));
@@ -289,6 +291,9 @@ public final class CacheAsideClient extends DB {
             return status;
         }
         return run("scan", startKey, fields, (open, keyBytes) -> {
+            if (recordCount < 1) {
+                return Status.BAD_REQUEST;
+            }
             List<Database.Row> rows = open.databases().scan(startKey, recordCount);
             for (Database.Row row : rows) {
                 HashMap<String, ByteIterator> record = new HashMap<>();

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
  * @param fills                 misses whose record was put into the cache
  * @param overtakenFills        those whose record was not, because of a write meanwhile
  * @param refusedFills          those whose record was not, because the cache refused it
+ * @param unhintedFills         fills whose hint the cache refused
  * @param invalidations         records that were deleted from the cache, or were not there, after a write
  * @param local                 the near database
  * @param remote                the far one
@@ -20,7 +21,8 @@ import java.util.concurrent.TimeUnit;
  * @param millisBeforeStress    from the first operation to that; 0 without
  */
 public record CacheAsideSummary(long hits, long misses, long fills, long overtakenFills, long refusedFills,
-        long invalidations, Database local, Database remote, boolean stressed, long operationsBeforeStress,
+        long unhintedFills, long invalidations, Database local, Database remote, boolean stressed,
+        long operationsBeforeStress,
         long millisBeforeStress) {
 
     private static final double NANOS_PER_MICRO = TimeUnit.MICROSECONDS.toNanos(1);
@@ -78,6 +80,7 @@ public record CacheAsideSummary(long hits, long misses, long fills, long overtak
         to.println("[CACHE-ASIDE], Fills, " + fills);
         to.println("[CACHE-ASIDE], FillsOvertaken, " + overtakenFills);
         to.println("[CACHE-ASIDE], FillsRefused, " + refusedFills);
+        to.println("[CACHE-ASIDE], FillsUnhinted, " + unhintedFills);
         to.println("[CACHE-ASIDE], Invalidations, " + invalidations);
         local.print(to, "[DATABASE-LOCAL], ");
         remote.print(to, "[DATABASE-REMOTE], ");

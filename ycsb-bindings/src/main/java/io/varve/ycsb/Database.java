@@ -193,7 +193,11 @@ final class Database implements AutoCloseable {
         });
     }
 
-    /** The first records from a key on, in the keys' order. */
+    /**
+     * The first records from a key on, in the keys' order.
+     *
+     * @param count above 0: to JDBC 0 is all that there are
+     */
     List<Row> scan(String startKey, int count) {
         return roundTrip(counters.scans, () -> {
             PreparedStatement scan = prepared(table.scan());

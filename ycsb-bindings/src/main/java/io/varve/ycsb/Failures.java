@@ -39,7 +39,7 @@ final class Failures {
         return cause.getMessage() == null ? cause.toString() : cause.getMessage();
     }
 
-    private static void say(String line) {
+    static void say(String line) {
         System.err.println("varve: " + line);
     }
 }

@@ -1,6 +1,7 @@
 package io.varve.ycsb;
 
 import java.util.Map;
+import java.util.Optional;
 
 import io.lettuce.core.RedisException;
 import site.ycsb.ByteIterator;
@@ -22,9 +23,10 @@ interface RecordCache extends AutoCloseable {
      * Puts a record.
      *
      * @param penaltyClass it is of, where hints are sent
+     * @return why the record is there without the hint; nothing if it has it, or none is sent
      * @throws RedisException if the cache refuses or does not answer
      */
-    void write(byte[] key, Map<String, byte[]> fields, int penaltyClass);
+    Optional<String> write(byte[] key, Map<String, byte[]> fields, int penaltyClass);
 
     /**
      * Deletes a record, if it is there.

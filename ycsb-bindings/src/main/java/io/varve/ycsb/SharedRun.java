@@ -3,6 +3,7 @@ package io.varve.ycsb;
 import java.io.PrintStream;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,8 @@ final class SharedRun {
         final LongAdder refused = new LongAdder();
         final LongAdder invalidations = new LongAdder();
 
+        private final LongAdder unhinted = new LongAdder();
+        private final AtomicBoolean unhintedTold = new AtomicBoolean();
         private volatile boolean begun;
         private boolean prepared;
         private final PendingFills fills = new PendingFills();
@@ -53,6 +56,16 @@ final class SharedRun {
             begun = true;
         }
 
+        /** A record was put into the cache without the hint that was to go with it: told once by all clients. */
+        void unhinted(String why) {
+            unhinted.increment();
+            if (unhintedTold.compareAndSet(false, true)) {
+                Failures.say(CacheAsideOptions.HINT
+                        + "=true: the cache refuses hints by now, and what is put into it is without"
+                        + " (further ones are only counted): " + why);
+            }
+        }
+
         PendingFills fills() {
             return fills;
         }
@@ -72,7 +85,7 @@ final class SharedRun {
         CacheAsideSummary summary() {
             StressSwitch.Switched switched = stress.switched();
             return new CacheAsideSummary(hits.sum(), misses.sum(), filled.sum(), overtaken.sum(), refused.sum(),
-                    invalidations.sum(), local.summary(), remote.summary(), switched != null,
+                    unhinted.sum(), invalidations.sum(), local.summary(), remote.summary(), switched != null,
                     switched == null ? 0 : switched.operations(),
                     switched == null ? 0 : TimeUnit.NANOSECONDS.toMillis(switched.nanos()));
         }

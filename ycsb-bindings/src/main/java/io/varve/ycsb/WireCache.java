@@ -1,10 +1,9 @@
 package io.varve.ycsb;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -87,12 +86,13 @@ final class WireCache implements RecordCache {
                 Connection.reply(answer);
             } catch (RedisException e) {
                 String said = Failures.reason(e);
+                String server = "the server at " + options.cache().host() + ":" + options.cache().port();
                 throw new RefusedException(said.toLowerCase(Locale.ROOT).contains("unknown command")
-                        ? CacheAsideOptions.HINT + "=true: the server at " + options.cache().host() + ":"
-                                + options.cache().port() + " does not know " + HintCommand.NAME
+                        ? CacheAsideOptions.HINT + "=true: " + server + " does not know " + HintCommand.NAME
                                 + ": allowed is false for it (" + said + ")"
-                        : DatabaseOptions.classOf(side) + "=" + penaltyClass + ": the server refuses "
-                                + HintCommand.NAME + " DEFAULT " + penaltyClass + " (" + said + ")",
+                        : CacheAsideOptions.HINT + "=true with " + DatabaseOptions.classOf(side) + "=" + penaltyClass
+                                + ": " + server + " refuses " + HintCommand.NAME + " DEFAULT " + penaltyClass + " ("
+                                + said + ")",
                         e);
             }
         }
@@ -105,20 +105,37 @@ final class WireCache implements RecordCache {
         return read.into(result);
     }
 
+    /**
+     * {@inheritDoc} All replies are waited for before anything is said of one: a SET behind a hint that is refused is done all the
+     * same.
+     */
     @Override
-    public void write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
+    public Optional<String> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
         RedisAsyncCommands<byte[], byte[]> redis = connection.queue();
-        List<RedisFuture<?>> replies = new ArrayList<>(3);
-        if (hint) {
-            replies.add(queueHint(redis, penaltyClass));
-        }
-        for (RedisFuture<?> reply : records.write(redis, key, fields,
-                ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis())) {
-            replies.add(reply);
-        }
+        Optional<RedisFuture<String>> hinted = hint ? Optional.of(queueHint(redis, penaltyClass)) : Optional.empty();
+        RedisFuture<?>[] written = records.write(redis, key, fields,
+                ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis());
         connection.flush();
-        for (RedisFuture<?> reply : replies) {
-            Connection.reply(reply);
+        Optional<RedisException> unhinted = hinted.flatMap(WireCache::failure);
+        RedisException failed = null;
+        for (RedisFuture<?> reply : written) {
+            RedisException failure = failure(reply).orElse(null);
+            if (failed == null) {
+                failed = failure;
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
+        return unhinted.map(Failures::reason);
+    }
+
+    private static Optional<RedisException> failure(RedisFuture<?> future) {
+        try {
+            Connection.reply(future);
+            return Optional.empty();
+        } catch (RedisException e) {
+            return Optional.of(e);
         }
     }
 

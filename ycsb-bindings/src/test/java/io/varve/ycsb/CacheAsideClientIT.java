@@ -120,11 +120,38 @@ class CacheAsideClientIT {
         hinted.commands().lpush(bytes("DEFAULT"), bytes("not for GETSET"));
         try {
             assertThatThrownBy(() -> client(hinted, "varve.penalty.hint", "true", "varve.penalty.class.local", "15"))
-                    .isInstanceOf(DBException.class).hasMessageStartingWith(
-                            "varve.penalty.class.local=15: the server refuses VARVE.CLASS DEFAULT 15 (WRONGTYPE");
+                    .isInstanceOf(DBException.class)
+                    .hasMessageStartingWith("varve.penalty.hint=true with varve.penalty.class.local=15: the server at"
+                            + " 127.0.0.1:" + hinted.port() + " refuses VARVE.CLASS DEFAULT 15 (WRONGTYPE");
         } finally {
             hinted.commands().flushall();
         }
+    }
+
+    /** The SET behind the hint is done, and is answered before the read has its record. */
+    @Test
+    void aHintThatIsRefusedLaterIsToldAndTheRecordIsCached() throws DBException {
+        CacheAsideClient client = client(hinted, "varve.penalty.hint", "true");
+        client.insert("t", "user1", values("field0", "a"));
+        hinted.commands().del(bytes("DEFAULT"));
+        hinted.commands().lpush(bytes("DEFAULT"), bytes("not for GETSET"));
+        PrintStream standardError = System.err;
+        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(read(client, "user1")).isEqualTo("a");
+            assertThat(hinted.commands().exists(bytes("user1"))).isEqualTo(1);
+        } finally {
+            System.setErr(standardError);
+            hinted.commands().flushall();
+        }
+        assertThat(told.toString(StandardCharsets.UTF_8)).startsWith("varve: varve.penalty.hint=true: ")
+                .contains("WRONGTYPE");
+        CacheAsideSummary summary = CacheAsideClient.summary();
+        assertThat(summary).isNotNull();
+        assertThat(summary.unhintedFills()).isEqualTo(1);
+        assertThat(summary.fills()).isEqualTo(1);
+        assertThat(summary.refusedFills()).isZero();
     }
 
     @Test

@@ -251,6 +251,32 @@ class CacheAsideClientTest {
     }
 
     @Test
+    void hintsThatAreRefusedAreToldOnceByAllClients() throws DBException {
+        cache.refusesHints = true;
+        CacheAsideClient client = client();
+        CacheAsideClient other = client();
+        String told = told(() -> {
+            read(client, LOCAL_KEY, null);
+            read(other, REMOTE_KEY, null);
+        });
+        assertThat(told.lines()).singleElement().asString().startsWith("varve: varve.penalty.hint=true: ")
+                .contains("ERR penalties are not tracked");
+        assertThat(cache.records).containsOnlyKeys(LOCAL_KEY, REMOTE_KEY);
+        assertThat(summary().unhintedFills()).isEqualTo(2);
+        assertThat(summary().fills()).isEqualTo(2);
+    }
+
+    /** What is 0 to JDBC is everything. */
+    @Test
+    void aScanOfNothingIsABadRequest() throws DBException {
+        CacheAsideClient client = client();
+        Vector<HashMap<String, ByteIterator>> result = new Vector<>();
+        assertThat(client.scan("usertable", "user", 0, null, result)).isEqualTo(Status.BAD_REQUEST);
+        assertThat(result).isEmpty();
+        assertThat(summary().local().scans()).isZero();
+    }
+
+    @Test
     void aScanGoesOverBothDatabasesInTheKeysOrder() throws DBException {
         CacheAsideClient client = client();
         for (int i = 10; i < 40; i++) {
@@ -315,7 +341,8 @@ class CacheAsideClientTest {
         }
         assertThat(printed.toString(StandardCharsets.UTF_8).lines()).contains("[CACHE-ASIDE], Hits, 0",
                 "[CACHE-ASIDE], Misses, 1", "[CACHE-ASIDE], MissRatio, 1.00000", "[CACHE-ASIDE], Fills, 1",
-                "[CACHE-ASIDE], FillsOvertaken, 0", "[DATABASE-LOCAL], Fetches, 1", "[DATABASE-REMOTE], Fetches, 0",
+                "[CACHE-ASIDE], FillsOvertaken, 0", "[CACHE-ASIDE], FillsUnhinted, 0", "[DATABASE-LOCAL], Fetches, 1",
+                "[DATABASE-REMOTE], Fetches, 0",
                 "[DATABASE-LOCAL], SimulatedDelayAsked(us), 120.0",
                 "[DATABASE-LOCAL], SimulatedDelayMeasured(us), 121.0",
                 "[DATABASE-LOCAL], SimulatedDelayLongest(us), 121.0", "[DATABASE-REMOTE], SimulatedDelays, 0")

@@ -2,6 +2,7 @@ package io.varve.ycsb;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.lettuce.core.RedisException;
@@ -17,6 +18,7 @@ final class MapCache implements RecordCache {
     boolean refusesReads;
     boolean refusesWrites;
     boolean refusesRemoves;
+    boolean refusesHints;
     boolean closed;
     /** Called in the midst of a write, once. */
     private @Nullable Runnable duringWrite;
@@ -37,7 +39,7 @@ final class MapCache implements RecordCache {
     }
 
     @Override
-    public void write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
+    public Optional<String> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
         refuse(refusesWrites);
         Runnable hook = duringWrite;
         duringWrite = null;
@@ -46,6 +48,7 @@ final class MapCache implements RecordCache {
         }
         records.put(text(key), fields);
         classes.put(text(key), penaltyClass);
+        return refusesHints ? Optional.of("ERR penalties are not tracked") : Optional.empty();
     }
 
     @Override
