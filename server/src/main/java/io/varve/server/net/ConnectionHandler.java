@@ -177,7 +177,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (cause instanceof DecoderException && cause.getCause() instanceof SSLException tls) {
             buffers.logClosed(channel.remoteAddress(), tls, server.ticker().wallMillis());
-        } else if (cause instanceof IOException) {
+        } else if (cause instanceof IOException
+                || !channel.isOpen() && cause.getCause() instanceof RejectedExecutionException) {
+            // Of a handshake that had more to do when its client left, nothing is done any more.
             LOG.debug("Connection {} broke: {}", channel.remoteAddress(), cause.toString());
         } else {
             logUnexpected(cause);
