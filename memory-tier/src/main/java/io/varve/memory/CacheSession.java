@@ -58,9 +58,11 @@ public interface CacheSession {
     /**
      * Locks the key's shard unless another thread has it for long; false if so.
      *
-     * @param naps how often the caller sleeps for it, for some 70 microseconds each: with 0 it looks for as long as short commands take
+     * @param naps   how often the caller sleeps for it, for some 70 microseconds each; 0: it looks for as long as short commands take; -1: it looks
+     *               once
+     * @param called whether the caller was called as one who {@link #want wanted} it
      */
-    boolean lockWithin(Key key, int naps);
+    boolean lockWithin(Key key, int naps, boolean called);
 
     void unlock(Key key);
 
@@ -70,10 +72,23 @@ public interface CacheSession {
     /**
      * The same, unless another thread has one of them for long.
      *
-     * @param naps for each of them
+     * @param naps   for each of them
+     * @param called which of them the caller was called for
      * @return the number of that shard, and none is locked; -1 if all are
      */
-    int lockWithin(ShardSet shards, int naps);
+    int lockWithin(ShardSet shards, int naps, ShardSet called);
+
+    /**
+     * Has something run by a thread that unlocks a shard, once, while it may hold others: at the next time, or at one soon after it, or never if nobody
+     * locks it any more. The shard is then reserved for a moment for those who were called.
+     */
+    void want(int shard, Runnable call);
+
+    /** Who was called for a shard does not want it any more: it is reserved for nobody. */
+    void forgo(int shard);
+
+    /** Whether a thread has a shard: the answer may be late. */
+    boolean isLocked(int shard);
 
     void unlock(ShardSet shards);
 

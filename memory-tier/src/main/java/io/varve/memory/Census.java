@@ -22,6 +22,8 @@ final class Census {
     private static final long REST_SHARE = 64;
     private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final int TTL_SAMPLES = 16;
+    /** Half a millisecond: who holds a shard for longer has work that takes long, and is counted another time. */
+    private static final int PATIENCE_NAPS = 7;
 
     /**
      * A finished count. Immutable.
@@ -40,6 +42,8 @@ final class Census {
     private DueCount due = new DueCount();
     /** The shard that is counted; their number between two counts. */
     private int shard;
+    /** Whether the slice that is under way came upon a shard that is held. */
+    private boolean isHeld;
     private long countedNanos;
     private long workedNanos;
 
@@ -69,11 +73,12 @@ final class Census {
             return false;
         }
         long deadline = start + SLICE_NANOS;
+        isHeld = false;
         do {
             if (count(shards[shard], deadline)) {
                 shard++;
             }
-        } while (shard < shards.length && ticker.nanoTime() - deadline < 0);
+        } while (shard < shards.length && !isHeld && ticker.nanoTime() - deadline < 0);
         long end = ticker.nanoTime();
         workedNanos += end - start;
         if (shard == shards.length) {
@@ -81,7 +86,7 @@ final class Census {
             countedNanos = end;
         }
         giveWay.run();
-        return shard < shards.length;
+        return shard < shards.length && !isHeld;
     }
 
     private boolean begin(long now) {
@@ -99,7 +104,10 @@ final class Census {
     /** Whether the shard is done. */
     private boolean count(Shard counted, long deadline) {
         long nowMillis = ticker.wallMillis();
-        counted.lock();
+        if (!counted.lockWithin(PATIENCE_NAPS, false)) {
+            isHeld = true;
+            return false;
+        }
         try {
             if (!counted.countExpired(due, nowMillis, deadline)) {
                 return false;

@@ -147,8 +147,8 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public boolean lockWithin(Key key, int naps) {
-        return shards[key.shard()].lockWithin(naps);
+    public boolean lockWithin(Key key, int naps, boolean called) {
+        return shards[key.shard()].lockWithin(naps, called);
     }
 
     @Override
@@ -164,9 +164,9 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public int lockWithin(ShardSet set, int naps) {
+    public int lockWithin(ShardSet set, int naps, ShardSet called) {
         for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
-            if (!shards[i].lockWithin(naps)) {
+            if (!shards[i].lockWithin(naps, called.contains(i))) {
                 for (int locked = set.next(0); locked < i; locked = set.next(locked + 1)) {
                     shards[locked].unlock();
                 }
@@ -174,6 +174,21 @@ final class InMemorySession implements CacheSession {
             }
         }
         return -1;
+    }
+
+    @Override
+    public void want(int shard, Runnable call) {
+        shards[shard].want(call);
+    }
+
+    @Override
+    public void forgo(int shard) {
+        shards[shard].forgo();
+    }
+
+    @Override
+    public boolean isLocked(int shard) {
+        return shards[shard].isLocked();
     }
 
     @Override

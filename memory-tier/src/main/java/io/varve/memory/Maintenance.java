@@ -19,6 +19,10 @@ final class Maintenance {
     private static final long SLICE_NANOS = 200_000;
     private static final long EXPIRY_SHARE = 4;
     private static final int REHASH_BUCKETS = 64;
+    /** Half a millisecond: who holds a shard for longer has work that takes long, and the others are not to wait for that. */
+    private static final int PATIENCE_NAPS = 7;
+    /** ... unless one was always held when it was its turn: then it is waited for. */
+    private static final int PASSED_OVER_AT_MOST = 50;
     /**
      * Without pressure a segment is worth cleaning when this share of it is dead: then no more than two bytes are moved for
      * one that is gained, and so for one that is written...
@@ -36,6 +40,8 @@ final class Maintenance {
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private volatile boolean giveBackAsked;
+    /** How often in a row it did not wait for a shard that was held. */
+    private final int[] passedOver;
     private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
@@ -50,6 +56,7 @@ final class Maintenance {
         this.reclaimer = reclaimer;
         this.census = census;
         this.learning = learning;
+        passedOver = new int[shards.length];
         this.nextCycleNanos = context.ticker().nanoTime();
         this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
         reconfigure(config);
@@ -86,15 +93,18 @@ final class Maintenance {
                 expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay, chores);
             }
         }
-        for (Shard shard : shards) {
+        for (int i = 0; i < shards.length; i++) {
+            int shard = i;
             chores.attempt(() -> rehashSlice(shard, giveWay));
         }
         chores.attempt(() -> reclaimSlice(giveWay));
-        for (Shard shard : shards) {
+        for (int i = 0; i < shards.length; i++) {
+            int shard = i;
             chores.attempt(() -> freeSlice(shard, giveWay));
         }
         chores.attempt(() -> keepReserve(giveWay));
-        for (Shard shard : shards) {
+        for (int i = 0; i < shards.length; i++) {
+            int shard = i;
             chores.attempt(() -> cleanSlice(shard, giveWay));
         }
         chores.attempt(() -> census.slice(giveWay));
@@ -118,9 +128,13 @@ final class Maintenance {
     private void expireCycle(long limitNanos, Runnable giveWay, Chores chores) {
         long nowMillis = context.ticker().wallMillis();
         limited = false;
-        for (Shard shard : shards) {
+        ShardSet begun = new ShardSet(shards.length);
+        for (int i = 0; i < shards.length; i++) {
+            int shard = i;
             chores.attempt(() -> {
-                beginExpiryCycle(shard, nowMillis);
+                if (beginExpiryCycle(shard, nowMillis)) {
+                    begun.add(shard);
+                }
                 return false;
             });
         }
@@ -128,9 +142,9 @@ final class Maintenance {
             // Each shard may use an equal part of what is left, so that none starves behind a busy one.
             long start = context.ticker().nanoTime();
             long end = start + Math.max(SLICE_NANOS, (limitNanos - start) / (shards.length - i));
-            Shard shard = shards[i];
+            int shard = i;
             chores.attempt(() -> {
-                limited |= !expireShard(shard, nowMillis, end, giveWay);
+                limited |= !begun.contains(shard) || !expireShard(shard, nowMillis, end, giveWay);
                 return false;
             });
         }
@@ -139,27 +153,46 @@ final class Maintenance {
         }
     }
 
-    private static void beginExpiryCycle(Shard shard, long nowMillis) {
-        shard.lock();
-        try {
-            shard.beginExpiryCycle(nowMillis);
-        } finally {
-            shard.unlock();
+    /** Locks a shard, unless another thread holds it for long; false if so: what there is to do for it waits for the next round. */
+    private boolean lock(int shard) {
+        if (shards[shard].lockWithin(PATIENCE_NAPS, false)) {
+            passedOver[shard] = 0;
+            return true;
         }
+        if (++passedOver[shard] <= PASSED_OVER_AT_MOST) {
+            return false;
+        }
+        shards[shard].lock();
+        passedOver[shard] = 0;
+        return true;
     }
 
-    private boolean expireShard(Shard shard, long nowMillis, long endNanos, Runnable giveWay) {
+    private boolean beginExpiryCycle(int shard, long nowMillis) {
+        if (!lock(shard)) {
+            return false;
+        }
+        try {
+            shards[shard].beginExpiryCycle(nowMillis);
+        } finally {
+            shards[shard].unlock();
+        }
+        return true;
+    }
+
+    private boolean expireShard(int shard, long nowMillis, long endNanos, Runnable giveWay) {
         while (true) {
             long now = context.ticker().nanoTime();
             if (now - endNanos >= 0) {
                 return false;
             }
             boolean done;
-            shard.lock();
+            if (!lock(shard)) {
+                return false;
+            }
             try {
-                done = shard.expirySlice(nowMillis, Math.min(endNanos, now + SLICE_NANOS));
+                done = shards[shard].expirySlice(nowMillis, Math.min(endNanos, now + SLICE_NANOS));
             } finally {
-                shard.unlock();
+                shards[shard].unlock();
             }
             // Behind a shard's last slice too: the next shard's follows at once.
             giveWay.run();
@@ -169,13 +202,15 @@ final class Maintenance {
         }
     }
 
-    private static boolean rehashSlice(Shard shard, Runnable giveWay) {
+    private boolean rehashSlice(int shard, Runnable giveWay) {
         boolean moved;
-        shard.lock();
+        if (!lock(shard)) {
+            return false;
+        }
         try {
-            moved = shard.rehashSlice(REHASH_BUCKETS);
+            moved = shards[shard].rehashSlice(REHASH_BUCKETS);
         } finally {
-            shard.unlock();
+            shards[shard].unlock();
         }
         if (moved) {
             giveWay.run();
@@ -192,14 +227,16 @@ final class Maintenance {
     }
 
     /** Frees nodes of collections that have gone. */
-    private boolean freeSlice(Shard shard, Runnable giveWay) {
+    private boolean freeSlice(int shard, Runnable giveWay) {
         long before = context.ticker().nanoTime();
         boolean more;
-        shard.lock();
+        if (!lock(shard)) {
+            return false;
+        }
         try {
-            more = shard.reclaim().freeSlice(before + SLICE_NANOS);
+            more = shards[shard].reclaim().freeSlice(before + SLICE_NANOS);
         } finally {
-            shard.unlock();
+            shards[shard].unlock();
         }
         if (more) {
             giveWay.run();
@@ -217,14 +254,16 @@ final class Maintenance {
     }
 
     /** Cleans what is worth it. */
-    private boolean cleanSlice(Shard shard, Runnable giveWay) {
+    private boolean cleanSlice(int shard, Runnable giveWay) {
         boolean cleaned;
-        shard.lock();
+        if (!lock(shard)) {
+            return false;
+        }
         try {
-            cleaned = shard.cleaner().compactSlice(context.ticker().wallMillis(),
+            cleaned = shards[shard].cleaner().compactSlice(context.ticker().wallMillis(),
                     context.ticker().nanoTime() + SLICE_NANOS, IDLE_DEAD_SHARE);
         } finally {
-            shard.unlock();
+            shards[shard].unlock();
         }
         if (cleaned) {
             giveWay.run();
@@ -242,9 +281,10 @@ final class Maintenance {
         if (asked || now - nextTrimNanos >= 0) {
             nextTrimNanos = now + TRIM_NANOS;
             long nowMillis = context.ticker().wallMillis();
-            for (Shard shard : shards) {
+            for (int i = 0; i < shards.length; i++) {
+                int shard = i;
                 chores.attempt(() -> {
-                    closeIdleHeads(shard, nowMillis);
+                    closeHeads(shard, nowMillis, asked);
                     return false;
                 });
             }
@@ -263,12 +303,17 @@ final class Maintenance {
         });
     }
 
-    private static void closeIdleHeads(Shard shard, long nowMillis) {
-        shard.lock();
+    private void closeHeads(int shard, long nowMillis, boolean emptyOnes) {
+        if (!lock(shard)) {
+            return;
+        }
         try {
-            shard.closeIdleHeads(nowMillis);
+            shards[shard].closeIdleHeads(nowMillis);
+            if (emptyOnes) {
+                shards[shard].freeEmptyHeads();
+            }
         } finally {
-            shard.unlock();
+            shards[shard].unlock();
         }
     }
 }

@@ -18,6 +18,8 @@ import io.varve.memory.shard.ShardContext;
 final class Room {
     /** How long one hold of a shard's lock may last, ns. */
     private static final long SLICE_NANOS = 200_000;
+    /** Half a millisecond: who holds a shard for longer has work that takes long, and room is made elsewhere. */
+    private static final int PATIENCE_NAPS = 7;
     private static final int SEGMENTS_TO_MOVE_TO = 2;
     /** What is kept uncharged for what is no segment: a few slabs of time buckets, index tables as they begin. */
     private static final long UNSEGMENTED_BYTES = 64 << 10;
@@ -74,7 +76,7 @@ final class Room {
         }
         long wanted = bytes
                 + Math.min(context.takeRefusedBytes(), context.budget().limitBytes() / MOST_PART_FOR_REFUSED);
-        if (leftBytes() < wanted && !makeRoom(wanted) && leftBytes() < bytes) {
+        if (leftBytes() < wanted && !makeRoom(wanted, bytes) && leftBytes() < bytes) {
             return false;
         }
         makeRoomForTable();
@@ -183,9 +185,10 @@ final class Room {
     /**
      * Reclaims what was flushed, then cleans and evicts, shard by shard, until there is room.
      *
+     * @param needed what a command cannot do without, bytes: less than is wanted
      * @return false if a whole round over the shards gained nothing
      */
-    private boolean makeRoom(long wanted) {
+    private boolean makeRoom(long wanted, long needed) {
         while (leftBytes() < wanted && (releaseDeferred() || reclaimer.reclaimSlice())) {
             // Each slice is work done: there is an end to it.
             Thread.onSpinWait();
@@ -193,7 +196,7 @@ final class Room {
         long now = context.ticker().wallMillis();
         Turn mine = new Turn();
         while (leftBytes() < wanted) {
-            if (!releaseDeferred() && !gain(mine, now) && !gainAnywhere(now)) {
+            if (!releaseDeferred() && !gain(mine, now) && !gainAnywhere(now, leftBytes() < needed)) {
                 return false;
             }
         }
@@ -239,7 +242,10 @@ final class Room {
             mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
         }
         Shard shard = mine.shard;
-        shard.lock();
+        if (!shard.lockWithin(PATIENCE_NAPS, false)) {
+            mine.isOver = true;
+            return false;
+        }
         try {
             if (mine.isOver) {
                 mine.isOver = false;
@@ -263,7 +269,10 @@ final class Room {
     private boolean gainForTable(long nowMillis) {
         int at = tableTurn.get();
         Shard shard = shards[Math.floorMod(at, shards.length)];
-        shard.lock();
+        if (!shard.lockWithin(PATIENCE_NAPS, false)) {
+            tableTurn.compareAndSet(at, at + 1);
+            return false;
+        }
         try {
             boolean gained = pressureSlice(shard, nowMillis);
             if (!gained || shard.cleaner().isTurnOver()) {
@@ -275,19 +284,35 @@ final class Room {
         }
     }
 
-    /** One slice of work in the first shard that gains by it; false if none does. */
-    private boolean gainAnywhere(long nowMillis) {
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                if (pressureSlice(shard, nowMillis)) {
-                    return true;
-                }
-            } finally {
-                shard.unlock();
+    /**
+     * One slice of work in the first shard that gains by it; false if none does.
+     *
+     * @param waits whether shards that others hold for long are waited for, if none of the rest gains anything
+     */
+    private boolean gainAnywhere(long nowMillis, boolean waits) {
+        ShardSet held = new ShardSet(shards.length);
+        for (int i = 0; i < shards.length; i++) {
+            if (!shards[i].lockWithin(PATIENCE_NAPS, false)) {
+                held.add(i);
+            } else if (gainLocked(shards[i], nowMillis)) {
+                return true;
+            }
+        }
+        for (int i = waits ? held.next(0) : -1; i >= 0; i = held.next(i + 1)) {
+            shards[i].lock();
+            if (gainLocked(shards[i], nowMillis)) {
+                return true;
             }
         }
         return false;
+    }
+
+    private boolean gainLocked(Shard locked, long nowMillis) {
+        try {
+            return pressureSlice(locked, nowMillis);
+        } finally {
+            locked.unlock();
+        }
     }
 
     private boolean pressureSlice(Shard locked, long nowMillis) {

@@ -3,21 +3,21 @@ package io.varve.server;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterAll;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The same random commands to Varve and to a real Redis: the replies must be the same, byte for byte; collections are trees from
- * 2, 10 or 129 elements on, in turn. Confined to the test thread.
+ * 2, 10 or 129 elements on, in turn. Confined to the test thread, but for the one that compares each protocol.
  *
  * <p>{@code -Dvarve.differential.commands=N} says how many commands are sent for each protocol,
  * {@code -Dvarve.differential.seed=N} repeats a run. A script that shows a difference is shrunk and printed.
@@ -27,28 +27,32 @@ class CommandsDifferentialTest {
     /** Commands between two empty servers: few enough that a failing script shrinks quickly. */
     private static final int SCRIPT_COMMANDS = 400;
 
-    private static ReferenceRedis reference;
-    private static VarveServer varve;
-
-    @BeforeAll
-    static void start() throws IOException, InterruptedException {
-        reference = ReferenceRedis.start();
-        System.out.println("CommandsDifferentialTest compares with " + reference);
-        varve = VarveServer
-                .start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb")
-                        .with("mrc-tracking", "yes")
-                        .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate());
+    private static VarveServer varve() throws IOException {
+        return VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb")
+                .with("mrc-tracking", "yes")
+                .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate());
     }
 
-    @AfterAll
-    static void stop() {
-        varve.close();
-        reference.close();
+    /** Both protocols at a time, each with servers of its own: most of what it takes is waiting for replies. */
+    @Test
+    void randomCommandsAreAnsweredAsRedisAnswersThem() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            Future<?> second = threads.submit(() -> compare(2));
+            Future<?> third = threads.submit(() -> compare(3));
+            second.get();
+            third.get();
+        }
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {2, 3})
-    void randomCommandsAreAnsweredAsRedisAnswersThem(int protocol) throws IOException {
+    private static @Nullable Void compare(int protocol) throws IOException, InterruptedException {
+        try (ReferenceRedis reference = ReferenceRedis.start(); VarveServer varve = varve()) {
+            System.out.println("CommandsDifferentialTest compares with " + reference);
+            compare(protocol, reference, varve);
+        }
+        return null;
+    }
+
+    private static void compare(int protocol, ReferenceRedis reference, VarveServer varve) throws IOException {
         long firstSeed = Long.getLong("varve.differential.seed", System.nanoTime());
         DifferentialRun run = new DifferentialRun(varve.port(), reference.port(), protocol);
         SplittableRandom seeds = new SplittableRandom(firstSeed);
@@ -89,8 +93,7 @@ class CommandsDifferentialTest {
                 {"MSET a ohmytext b mynewtext", "OK"}, {"LCS a b", "mytext"}, {"LCS a b LEN", "6"},
                 {"LCS a b IDX", "[matches, [[[4, 7], [5, 8]], [[2, 3], [0, 1]]], len, 6]"},
                 {"LCS a b IDX MINMATCHLEN 4 WITHMATCHLEN", "[matches, [[[4, 7], [5, 8], 4]], len, 6]"}};
-        try (RawClient client = new RawClient(varve.port())) {
-            client.call("FLUSHALL");
+        try (VarveServer varve = varve(); RawClient client = new RawClient(varve.port())) {
             for (String[] one : recorded) {
                 assertThat(text(client.call(one[0].split(" ", -1)))).as(one[0]).isEqualTo(one[1]);
             }

@@ -144,6 +144,32 @@ class LongCommandsConcurrencyTest {
         return true;
     }
 
+    /** Who waits has its turn between two long commands that follow each other at once. */
+    @Test
+    void whoWaitsForAHeldShardIsTheNext() throws Exception {
+        int transactions = 30;
+        try (VarveServer server = server();
+                RawClient slow = new RawClient(server.port());
+                RawClient waiting = new RawClient(server.port())) {
+            slow.call("MSET", "a", "ab".repeat(1500), "b", "ba".repeat(1500));
+            for (int i = 0; i < transactions; i++) {
+                slow.queue("MULTI");
+                slow.queue("INCR", "n");
+                slow.queue("LCS", "a", "b", "LEN");
+                slow.queue("EXEC");
+            }
+            slow.flush();
+            for (int seen = 0; seen == 0;) {
+                RawReply n = waiting.call("GET", "n");
+                seen = n.isNull() ? 0 : Integer.parseInt(n.text());
+                assertThat(seen).isLessThan(transactions);
+            }
+            for (int i = 0; i < 4 * transactions; i++) {
+                assertThat(slow.read().isError()).isFalse();
+            }
+        }
+    }
+
     private static CompletableFuture<RawReply> reading(RawClient client) {
         return CompletableFuture.supplyAsync(() -> {
             try {

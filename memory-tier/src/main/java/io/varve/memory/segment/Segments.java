@@ -334,6 +334,16 @@ public final class Segments {
         return closed;
     }
 
+    /** Frees heads in which nothing lives, however short they have been so: for who is asked for all the memory that can be given back. */
+    public void freeEmptyHeads() {
+        for (int headClass = 0; headClass < Heads.CLASSES; headClass++) {
+            Segment head = heads.get(headClass);
+            if (head != null && head.liveItems() == 0) {
+                closeHead(headClass, head);
+            }
+        }
+    }
+
     /**
      * Seals every head (frees it, if empty), so that cleaning and eviction can reach its items: for a shard under
      * pressure that has nothing sealed.

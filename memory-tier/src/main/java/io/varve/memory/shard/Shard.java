@@ -73,9 +73,29 @@ public final class Shard {
         return lock.tryLock();
     }
 
-    /** Locks it unless another thread has it for long; false if so. */
-    public boolean lockWithin(int naps) {
-        return lock.lockWithin(naps);
+    /**
+     * Locks it unless another thread has it for long; false if so.
+     *
+     * @param naps   how often the caller sleeps for it, for some 70 microseconds each; 0: not at all; -1: it does not even look again
+     * @param called whether the caller was called as one who {@link #want wanted} it
+     */
+    public boolean lockWithin(int naps, boolean called) {
+        return lock.lockWithin(naps, called);
+    }
+
+    /** Has something run by a thread that unlocks it, once, while it may hold other shards: at the next time, or at one soon after it. */
+    public void want(Runnable call) {
+        lock.want(call);
+    }
+
+    /** Who was called does not want it any more: it is reserved for nobody. */
+    public void forgo() {
+        lock.forgo();
+    }
+
+    /** Whether a thread has it: the answer may be late. */
+    public boolean isLocked() {
+        return lock.isHeld();
     }
 
     public void unlock() {
@@ -508,6 +528,10 @@ public final class Shard {
 
     public void closeIdleHeads(long nowMillis) {
         items.segments().closeIdleHeads(nowMillis);
+    }
+
+    public void freeEmptyHeads() {
+        items.segments().freeEmptyHeads();
     }
 
     // --- facts

@@ -4,6 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The lock of a shard: reentrant, not fair. Many threads.
  *
@@ -13,23 +15,32 @@ import java.util.concurrent.locks.LockSupport;
  * as it would for an exchange that tells whether somebody waits. The price is paid by who waits: it looks again and again,
  * first at once, then after others had the core, then after short sleeps.
  *
+ * <p>Who cannot wait says that it wants the lock ({@link #want}) and is called when it is let go of. It is reserved then, for some
+ * hundred microseconds, for those who were called: else one who takes it again and again, for long each time, would keep all others from it.
+ *
  * <p>A transaction holds the locks of all its commands while each of them takes its own again, and gives them back.
  */
 final class ShardLock {
     private static final int FREE = 0;
     private static final int HELD = 1;
+    /** For those who were called, and for who has waited for a while: nobody need come. */
+    private static final int RESERVED = 2;
     /** No thread has this number. */
     private static final long NOBODY = 0;
     /** Some microseconds: longer than a command, shorter than a slice of maintenance. */
     private static final int SPINS = 64;
     private static final int YIELDS = 16;
     private static final long SLEEP_NANOS = 20_000;
+    /** Who has slept so often takes what is reserved for others. */
+    private static final int RESPECTED_NAPS = 6;
 
     private static final VarHandle STATE;
+    private static final VarHandle WANTED;
 
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(ShardLock.class, "state", int.class);
+            WANTED = MethodHandles.lookup().findVarHandle(ShardLock.class, "wanted", Wanted.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -41,21 +52,51 @@ final class ShardLock {
     private long owner = NOBODY;
     /** How often the thread that has it has taken it again. */
     private int taken;
+    /** Who is to be called, the last first; null: nobody. Added to by any thread, taken by the one that has the lock. */
+    @SuppressWarnings("unused") // written through WANTED
+    private @Nullable Wanted wanted;
+
+    /** One who is to be called, and the one before. Immutable. */
+    private record Wanted(Runnable call, @Nullable Wanted before) {}
 
     /** Waits until it is free or the caller's own, and takes it. */
     void lock() {
-        if (!tryLock()) {
-            lockLater(Integer.MAX_VALUE);
+        boolean locked = tryLock();
+        while (!locked) {
+            locked = lockLater(Integer.MAX_VALUE, false);
         }
     }
 
     /**
-     * Takes it, if it is free or the caller's own before the caller has slept so often; without sleeping it looks for some microseconds.
+     * Takes it, if it is free or the caller's own before the caller has slept so often.
      *
+     * @param naps   0: it looks for some microseconds and does not sleep; -1: it looks once
+     * @param called whether the caller was called as one who wanted it
      * @return false if another thread has it still
      */
-    boolean lockWithin(int naps) {
-        return tryLock() || lockLater(naps);
+    boolean lockWithin(int naps, boolean called) {
+        return tryLock() || called && tryReserved() || lockLater(naps, called);
+    }
+
+    /**
+     * Has something run by a thread that lets go of the lock, once, while it may hold others: at the next time, or, if that is just now, at one
+     * after it.
+     */
+    void want(Runnable call) {
+        Wanted before;
+        do {
+            before = (Wanted) WANTED.getOpaque(this);
+        } while (!WANTED.compareAndSet(this, before, new Wanted(call, before)));
+    }
+
+    /** Who was called does not want it any more: it is reserved for nobody. */
+    void forgo() {
+        STATE.compareAndSet(this, RESERVED, FREE);
+    }
+
+    /** Whether a thread has it: the answer may be late. */
+    boolean isHeld() {
+        return (int) STATE.getOpaque(this) == HELD;
     }
 
     /** Takes it if it is free; false if a thread has it, be it the caller. */
@@ -67,15 +108,24 @@ final class ShardLock {
         return true;
     }
 
+    private boolean tryReserved() {
+        if ((int) STATE.getOpaque(this) != RESERVED || !STATE.compareAndSet(this, RESERVED, HELD)) {
+            return false;
+        }
+        owner = Thread.currentThread().threadId();
+        return true;
+    }
+
     @SuppressWarnings("ThreadPriorityCheck") // on a machine of one core the holder cannot go on while this thread spins
-    private boolean lockLater(int naps) {
+    private boolean lockLater(int naps, boolean called) {
         if (isHeldByMe()) {
             taken++;
             return true;
         }
         boolean interrupted = false;
         boolean locked = false;
-        for (int tries = 0; !locked && tries - SPINS - YIELDS < naps; tries++) {
+        long most = naps < 0 ? 0 : (long) SPINS + YIELDS + naps;
+        for (long tries = 0; !locked && tries < most; tries++) {
             if (tries < SPINS) {
                 Thread.onSpinWait();
             } else if (tries < SPINS + YIELDS) {
@@ -85,7 +135,8 @@ final class ShardLock {
                 interrupted |= Thread.interrupted();
                 LockSupport.parkNanos(this, SLEEP_NANOS);
             }
-            locked = tryLock();
+            locked = tryLock()
+                    || (called || tries >= SPINS + YIELDS + RESPECTED_NAPS - 1) && tryReserved();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -101,7 +152,20 @@ final class ShardLock {
             return;
         }
         owner = NOBODY;
+        if (WANTED.getOpaque(this) != null) {
+            callWanting();
+            return;
+        }
         STATE.setRelease(this, FREE);
+    }
+
+    private void callWanting() {
+        Wanted next = (Wanted) WANTED.getAndSet(this, null);
+        STATE.setRelease(this, RESERVED);
+        while (next != null) {
+            next.call.run();
+            next = next.before;
+        }
     }
 
     boolean isHeldByMe() {

@@ -268,6 +268,17 @@ class SegmentsTest {
     }
 
     @Test
+    void emptyHeadsGoAtOnceIfAskedFor() {
+        segments.died(write(QUARTER, Item.NEVER));
+        assertThat(segments.closeIdleHeads(NOW)).isZero();
+        segments.freeEmptyHeads();
+        assertThat(pool.segmentsInUse()).isZero();
+        write(QUARTER, Item.NEVER);
+        segments.freeEmptyHeads();
+        assertThat(pool.segmentsInUse()).as("in which something lives").isEqualTo(1);
+    }
+
+    @Test
     void fullPoolUsesWhatRoomThereIsAndThenRefusesWithoutAChange() {
         budget.limit(2 * SEGMENT_BYTES);
         fourItems(NOW + 15_000);

@@ -1,6 +1,9 @@
 package io.varve.memory.shard;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -81,17 +84,93 @@ class ShardLockTest {
         });
         other.start();
         held.await();
-        assertThat(lock.lockWithin(0)).isFalse();
-        assertThat(lock.lockWithin(20)).isFalse();
+        assertThat(lock.lockWithin(0, false)).isFalse();
+        assertThat(lock.lockWithin(20, false)).isFalse();
         assertThat(lock.isHeldByMe()).isFalse();
         end.countDown();
         other.join();
-        assertThat(lock.lockWithin(0)).isTrue();
-        assertThat(lock.lockWithin(0)).as("it is mine").isTrue();
+        assertThat(lock.lockWithin(-1, false)).isTrue();
+        assertThat(lock.lockWithin(-1, false)).as("it is mine").isTrue();
         lock.unlock();
         assertThat(lock.isHeldByMe()).isTrue();
         lock.unlock();
         assertThat(lock.isHeldByMe()).isFalse();
+    }
+
+    @Test
+    void whoWantsItIsCalledAndIsTheNext() {
+        List<String> calls = new ArrayList<>();
+        lock.lock();
+        lock.want(() -> calls.add("first"));
+        lock.want(() -> calls.add("second"));
+        assertThat(lock.isHeld()).isTrue();
+        assertThat(calls).isEmpty();
+        lock.unlock();
+        assertThat(calls).containsExactlyInAnyOrder("first", "second");
+        assertThat(lock.isHeld()).isFalse();
+        assertThat(lock.tryLock()).as("it is reserved").isFalse();
+        assertThat(lock.lockWithin(0, false)).isFalse();
+        assertThat(lock.lockWithin(-1, true)).isTrue();
+        lock.unlock();
+        assertThat(calls).as("they are called once").hasSize(2);
+        assertThat(lock.tryLock()).as("it is free").isTrue();
+        lock.unlock();
+    }
+
+    /** Its client may have gone. */
+    @Test
+    @Timeout(20)
+    void whatIsReservedForNobodyIsTakenByWhoWaits() {
+        for (int i = 0; i < 3; i++) {
+            lock.lock();
+            lock.want(() -> {});
+            lock.unlock();
+            assertThat(lock.tryLock()).isFalse();
+            switch (i) {
+                case 0 -> lock.lock();
+                case 1 -> assertThat(lock.lockWithin(20, false)).isTrue();
+                default -> {
+                    lock.forgo();
+                    assertThat(lock.tryLock()).isTrue();
+                    lock.forgo();
+                }
+            }
+            assertThat(lock.isHeldByMe()).isTrue();
+            assertThat(lock.isHeld()).isTrue();
+            lock.unlock();
+            assertThat(lock.tryLock()).isTrue();
+            lock.unlock();
+        }
+    }
+
+    /** ... while others take it again and again, and want it themselves. */
+    @Test
+    @Timeout(60)
+    void everybodyComesToIt() throws InterruptedException {
+        int threads = 3;
+        int each = 2000;
+        CountDownLatch ended = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++) {
+            new Thread(() -> {
+                AtomicBoolean called = new AtomicBoolean();
+                int tries = 0;
+                for (int taken = 0; taken < each; taken++) {
+                    // What is reserved for one who has ended is taken by who sleeps often enough.
+                    while (!lock.lockWithin(tries++ % 3 == 0 ? 7 : tries % 3 - 2, called.get())) {
+                        called.set(false);
+                        lock.want(() -> called.set(true));
+                        while (!called.get() && lock.isHeld()) {
+                            Thread.onSpinWait();
+                        }
+                    }
+                    count++;
+                    lock.unlock();
+                }
+                ended.countDown();
+            }).start();
+        }
+        ended.await();
+        assertThat(count).isEqualTo((long) threads * each);
     }
 
     /** Parking returns at once while the mark is there: who waited with it would keep a core busy. */

@@ -24,8 +24,6 @@ public final class Client {
         SKIP
     }
 
-    private static final long MOST_SHARD_WAIT_MILLIS = 16;
-
     private final long id;
     private final Connection connection;
     private final String address;
@@ -43,9 +41,6 @@ public final class Client {
     private volatile @Nullable Waiter waiter;
     private @Nullable Pass pass;
     private @Nullable BlockingCall blockingCall;
-    /** How long the last command waited that found a shard held, and until when. */
-    private long shardWaitMillis;
-    private long shardWaitEndMillis;
     private volatile boolean noEvict;
     private boolean noTouch;
     private boolean closing;
@@ -227,17 +222,6 @@ public final class Client {
     /** Its command that may wait for keys and has not been answered; null if there is none. */
     public @Nullable BlockingCall blockingCall() {
         return blockingCall;
-    }
-
-    /**
-     * How long the client's command, which found a shard held by others, waits before it asks again, ms: longer each time that this is soon after
-     * the last.
-     */
-    public long nextShardWait(long nowMillis) {
-        boolean isNew = nowMillis - shardWaitEndMillis > shardWaitMillis;
-        shardWaitMillis = isNew ? 1 : Math.min(2 * shardWaitMillis, MOST_SHARD_WAIT_MILLIS);
-        shardWaitEndMillis = nowMillis + shardWaitMillis;
-        return shardWaitMillis;
     }
 
     /** See {@link #blockingCall()}. */

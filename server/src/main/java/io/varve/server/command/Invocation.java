@@ -129,9 +129,17 @@ public final class Invocation extends CallArguments {
         suspension = wait;
     }
 
-    /** The same after some milliseconds, of which nobody is told. */
-    public void runAgainIn(long millis) {
-        runAgainAfter(Suspension.held(millis, () -> {}, false));
+    /**
+     * The same, after what is over {@link Suspension#again when the caller says so}, of which nobody else is told. It keeps its place at the barrier.
+     */
+    public Suspension runAgain() {
+        Pass had = takePass();
+        if (had != null) {
+            client().pass(had);
+        }
+        Suspension wait = Suspension.unnoticed();
+        runAgainAfter(wait);
+        return wait;
     }
 
     /** Its place at the barrier in front of which some commands wait ({@link Promises}), while it runs. */

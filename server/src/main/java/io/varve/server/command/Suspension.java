@@ -125,7 +125,7 @@ public final class Suspension {
     }
 
     /** Ends the waiting of a command that is to run now, or once more. */
-    void again() {
+    public void again() {
         answer(_ -> {});
     }
 

@@ -128,15 +128,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             out().end();
             server.disconnect(leaving);
         }
-        decoder.close();
         if (!inTurn) {
             letGo();
         }
     }
 
     /**
-     * No command runs any more, and others get what was kept for this client: at once, as closing may take a while. An encrypted
-     * connection says so first, to a client that may not read.
+     * No command runs any more but those of a turn that is on, and others get what was kept for this client: at once, as closing may take a
+     * while. An encrypted connection says so first, to a client that may not read.
      */
     private void endAndClose() {
         closed = true;
@@ -146,7 +145,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
     }
 
-    /** Gives up what it waits for, its place among others who wait, and what it has not executed. */
+    /** Gives up what it waits for, its place among others who wait, and what it has not executed or not wholly received. */
     private void letGo() {
         Client leaving = client;
         if (leaving != null) {
@@ -163,6 +162,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (dropped != null) {
             java.util.Objects.requireNonNull(worker).giveBack(dropped);
         }
+        decoder.close();
         if (pending != null) {
             pending.release();
             pending = null;
@@ -177,7 +177,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (cause instanceof DecoderException && cause.getCause() instanceof SSLException tls) {
             buffers.logClosed(channel.remoteAddress(), tls, server.ticker().wallMillis());
-        } else if (cause instanceof IOException) {
+        } else if (cause instanceof IOException
+                || !channel.isOpen() && cause.getCause() instanceof RejectedExecutionException) {
+            // Of a handshake that had more to do when its client left, nothing is done any more.
             LOG.debug("Connection {} broke: {}", channel.remoteAddress(), cause.toString());
         } else {
             logUnexpected(cause);
@@ -523,16 +525,21 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
     }
 
-    /** Applies the soft output limit and the idle timeout, which is not for those who listen; called about once a second. */
+    /**
+     * Applies the soft output limit and the idle timeout, which is not for those who listen; called about once a second. Who is to be closed once it
+     * has read its last replies is idle too if it does not read them.
+     */
     void check(long nowMillis) {
         lingering.check(nowMillis);
         Client me = client;
-        if (closed || me == null) {
+        if (me == null || !channel.isOpen()) {
             return;
         }
-        out().check(nowMillis);
+        if (!closed) {
+            out().check(nowMillis);
+        }
         long timeoutMillis = server.config().number("timeout") * 1000;
-        boolean mayBeIdle = waiting != null || me.hasMessages();
+        boolean mayBeIdle = !closed && (waiting != null || me.hasMessages());
         if (!isMoving(nowMillis) && timeoutMillis > 0 && !mayBeIdle
                 && nowMillis - Math.max(movedMillis, me.lastInteractionMillis()) > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());

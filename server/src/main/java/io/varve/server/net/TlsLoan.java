@@ -1,6 +1,7 @@
 package io.varve.server.net;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -23,7 +24,10 @@ final class TlsLoan implements Executor {
     /** Has a task of the connection's handshake done. */
     @Override
     public void execute(Runnable task) {
-        holders.incrementAndGet();
+        if (holders.getAndUpdate(held -> held == 0 ? 0 : held + 1) == 0) {
+            // It has gone with all that it was lent for: what is found in what had been received is of no use.
+            throw new RejectedExecutionException("The connection is closed");
+        }
         boolean accepted = false;
         try {
             handshakes.execute(() -> {

@@ -3,6 +3,7 @@ package io.varve.server.net;
 import java.util.ArrayDeque;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoop;
 import io.varve.server.command.Batch;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerContext;
@@ -24,8 +25,8 @@ final class Worker implements AutoCloseable {
     private final ReusedBuffer received;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
 
-    Worker(ServerContext server, CommandTable table, ByteBufAllocator allocator) {
-        dispatcher = new Dispatcher(server, table);
+    Worker(ServerContext server, CommandTable table, ByteBufAllocator allocator, EventLoop loop) {
+        dispatcher = new Dispatcher(server, table, new TasksOf(loop));
         reply = new ReplyWriter(allocator, server.argumentMemory());
         received = new ReusedBuffer(allocator, RECEIVE_BYTES);
     }

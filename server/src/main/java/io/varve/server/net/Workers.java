@@ -22,7 +22,7 @@ final class Workers implements AutoCloseable {
     }
 
     Worker of(EventLoop loop) {
-        return byLoop.computeIfAbsent(loop, _ -> new Worker(server, table, allocator));
+        return byLoop.computeIfAbsent(loop, own -> new Worker(server, table, allocator, own));
     }
 
     /** Called when the event loops have ended. */

@@ -4,6 +4,8 @@ import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 
 import io.netty.buffer.ByteBuf;
@@ -14,6 +16,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.SettableTicker;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.command.dispatch.Dispatcher;
+import io.varve.server.command.dispatch.LoopTasks;
 import io.varve.server.command.registry.Families;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.ArgumentMemory;
@@ -36,6 +39,7 @@ public final class CommandHarness implements AutoCloseable {
     private final Client client;
     private final ReplyWriter reply;
     private final Batch batch = new Batch();
+    private final Loop loop = new Loop();
     private long memoryAt = memory;
 
     public CommandHarness(ServerConfig config) {
@@ -62,7 +66,7 @@ public final class CommandHarness implements AutoCloseable {
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         server = new ServerContext(cache, config, clock, _ -> {});
         table = commands.apply(server);
-        dispatcher = new Dispatcher(server, table);
+        dispatcher = new Dispatcher(server, table, loop);
         client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
     }
 
@@ -122,6 +126,7 @@ public final class CommandHarness implements AutoCloseable {
     // --- by hand, for what is repeated without an allocation of the test's own
 
     public void begin() {
+        loop.run();
         batch.clear();
         memoryAt = memory;
     }
@@ -151,6 +156,11 @@ public final class CommandHarness implements AutoCloseable {
         int next = 0;
         while (next < batch.commandCount()) {
             next = dispatcher.run(batch, next, who, reply);
+            Suspension waits = dispatcher.takeSuspension();
+            if (waits != null) {
+                waits.over();
+                loop.run();
+            }
         }
     }
 
@@ -200,6 +210,28 @@ public final class CommandHarness implements AutoCloseable {
         batch.clear();
         cache.close();
         arena.close();
+    }
+
+    /** Its tasks are done between commands. Many threads: a concurrent queue. */
+    private static final class Loop implements LoopTasks {
+        private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+        }
+
+        @Override
+        public void schedule(Runnable task, long millis) {
+            tasks.add(task);
+        }
+
+        /** Those that are there now: they may leave others. */
+        void run() {
+            for (int i = tasks.size(); i > 0; i--) {
+                tasks.remove().run();
+            }
+        }
     }
 
     /** A connection without a socket. Immutable. */

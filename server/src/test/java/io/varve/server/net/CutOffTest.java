@@ -78,6 +78,31 @@ class CutOffTest {
         other.asks("LLEN k", ":0");
     }
 
+    @Test
+    void nothingIsKeptOfWhatWasHalfReceived() {
+        long before = all.server().argumentMemory().takenBytes();
+        cutOff.sendBytes("*100000\r\n" + "$1\r\nx\r\n".repeat(50_000));
+        assertThat(all.server().argumentMemory().takenBytes()).isGreaterThan(before);
+        cutOff.kill();
+        assertThat(cutOff.isClosing()).isTrue();
+        assertThat(all.server().argumentMemory().takenBytes()).isEqualTo(before);
+    }
+
+    /** It is to be closed once it has read what was replied. */
+    @Test
+    void whoQuitsAndDoesNotReadIsCutOffWhenItHasBeenIdle() {
+        other.asks("CONFIG SET timeout 5", "+OK");
+        cutOff.stopReading();
+        cutOff.send("ECHO " + MESSAGE, "QUIT");
+        for (int second = 0; second <= 5; second++) {
+            cutOff.check();
+            assertThat(cutOff.isClosing()).as("after %d s", second).isFalse();
+            all.pass(1000);
+        }
+        cutOff.check();
+        assertThat(cutOff.isClosing()).isTrue();
+    }
+
     /** Commands that come while the connection is about to close are not executed. */
     @Test
     void nothingIsExecutedForWhoIsKilled() {

@@ -88,8 +88,7 @@ final class EmbeddedConnections implements AutoCloseable {
 
         /** Sends commands in one piece; what its event loop has to do is done. */
         void send(String... commands) {
-            byte[] bytes = (String.join("\r\n", commands) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
-            channel.writeInbound(Unpooled.directBuffer(bytes.length).writeBytes(bytes));
+            sendBytes(String.join("\r\n", commands) + "\r\n");
         }
 
         /** What its event loop has to do is done, and what was replied since this was last asked. */
@@ -118,6 +117,17 @@ final class EmbeddedConnections implements AutoCloseable {
         /** As CLIENT KILL does. */
         void kill() {
             channel.pipeline().get(ConnectionHandler.class).kill();
+        }
+
+        /** Sends what may end in the middle of a command. */
+        void sendBytes(String bytes) {
+            byte[] sent = bytes.getBytes(StandardCharsets.ISO_8859_1);
+            channel.writeInbound(Unpooled.directBuffer(sent.length).writeBytes(sent));
+        }
+
+        /** As the server does once a second. */
+        void check() {
+            channel.pipeline().get(ConnectionHandler.class).check(ticker.wallMillis());
         }
 
         /** From now on it does not read. */

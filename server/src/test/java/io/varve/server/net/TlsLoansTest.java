@@ -20,6 +20,17 @@ class TlsLoansTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final Queue<Runnable> tasks = new ArrayDeque<>();
 
+    /** What had been received may still hold a part of the handshake when the connection is closed. */
+    @Test
+    void whatWasGivenBackIsNotGivenBackOnceMore() {
+        TlsLoan loan = take(channel, tasks::add);
+        channel.close().syncUninterruptibly();
+        assertThatThrownBy(() -> loan.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        assertThat(tasks).isEmpty();
+        assertThat(loans.taken()).isZero();
+        assertThat(heap.takenBytes()).isZero();
+    }
+
     private TlsLoan take(EmbeddedChannel by, Executor handshakes) {
         TlsLoan loan = loans.take(by, handshakes);
         assertThat(loan).isNotNull();

@@ -84,7 +84,8 @@ public final class Dispatcher implements AutoCloseable {
     /** Whether the next command is to run after that: it has not run, or without an effect. */
     private boolean again;
 
-    public Dispatcher(ServerContext server, CommandTable table) {
+    /** @param loop its event loop */
+    public Dispatcher(ServerContext server, CommandTable table, LoopTasks loop) {
         this.server = server;
         cache = server.cache();
         session = cache.newSession();
@@ -97,7 +98,7 @@ public final class Dispatcher implements AutoCloseable {
         room = new CommandRoom(cache, session, times);
         later = new LaterReplies(server, session, room);
         publishWait = new PublishWait(server, session);
-        held = new HeldShards(session, cache.shardCount());
+        held = new HeldShards(session, cache.shardCount(), loop);
         transactions = new TransactionRunner(server, session, below, counters, times, monitors, room, held);
         call = new Invocation(cache, session, server, below, transactions);
         preparation = new BatchPreparation(server, table, session);

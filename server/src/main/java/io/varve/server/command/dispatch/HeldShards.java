@@ -1,41 +1,77 @@
 package io.varve.server.command.dispatch;
 
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
 import io.varve.memory.CacheSession;
 import io.varve.memory.ShardSet;
 import io.varve.memory.item.Key;
 import io.varve.server.command.Invocation;
+import io.varve.server.command.Suspension;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the commands of an event loop wait for shards that others hold for long: not with the event loop, which would make all of its clients wait for
  * one slow command of another loop. Confined to that loop.
  *
- * <p>Who finds a shard held looks for it for about as long as maintenance holds one, some times over. Then its command, which has done nothing, runs again
- * after some milliseconds, and what its client sent behind it waits with it. While a shard is known to be held, the next who come do not wait for it at all.
+ * <p>Who finds a shard held looks for it for longer than maintenance holds one. Then its command, which has done nothing, is put off, and what its
+ * client sent behind it waits with it. When the shard is let go of, this loop is called, and all who wait here for it run again, in the order in which they
+ * came; the shard is reserved for them meanwhile. Who comes while others wait joins them.
  */
 final class HeldShards {
     /** Half a millisecond: longer than a slice of maintenance. */
     private static final int PATIENCE_NAPS = 7;
+    private static final int NO_PATIENCE = -1;
+    /** Letting go may miss that somebody wants the shard, by some nanoseconds: then they are called after this. */
+    private static final int LOOK_AGAIN_MILLIS = 10;
 
     private final CacheSession session;
-    /** Known to be held until that time, but for those that have been locked since. */
-    private final ShardSet held;
-    private long knownUntilMillis;
+    private final LoopTasks loop;
+    private final @Nullable Waiting[] byShard;
+    /** Those that have been let go of for this loop since somebody waited for them. */
+    private final ShardSet called;
+    /** How many shards are waited for; for as long as any is, this loop looks again and again. */
+    private int awaited;
+    private boolean looks;
 
-    HeldShards(CacheSession session, int shardCount) {
+    /** Those who wait for a shard. Confined to the event loop, but for its task. */
+    private final class Waiting {
+        private final int shard;
+        private final Runnable letGo;
+        private final Set<Suspension> commands = new LinkedHashSet<>();
+        private boolean isWanted;
+
+        Waiting(int shard) {
+            this.shard = shard;
+            letGo = () -> {
+                isWanted = false;
+                if (commands.isEmpty()) {
+                    session.forgo(shard);
+                }
+                callAll(this);
+            };
+        }
+    }
+
+    HeldShards(CacheSession session, int shardCount, LoopTasks loop) {
         this.session = session;
-        held = new ShardSet(shardCount);
+        this.loop = loop;
+        byShard = new Waiting[shardCount];
+        called = new ShardSet(shardCount);
     }
 
     /** Locks the shard of a key, which was just held; false if the command is to run again later. */
     boolean lock(Invocation call, Key key) {
+        int shard = key.shard();
         if (call.client().waiter() != null) {
             // It has been called, and what it takes is kept for it.
             session.lock(key);
-        } else if (!session.lockWithin(key, patience(known().contains(key.shard())))) {
-            putOff(call, key.shard());
+        } else if (!session.lockWithin(key, patience(shard), called.contains(shard))) {
+            putOff(call, shard);
             return false;
         }
-        held.remove(key.shard());
+        called.remove(shard);
         return true;
     }
 
@@ -45,31 +81,87 @@ final class HeldShards {
             session.lock(shards);
             return true;
         }
-        int shard = session.lockWithin(shards, patience(known().intersects(shards)));
-        if (shard >= 0) {
-            putOff(call, shard);
+        int patience = PATIENCE_NAPS;
+        for (int i = awaited == 0 ? -1 : shards.next(0); i >= 0; i = shards.next(i + 1)) {
+            patience = Math.min(patience, patience(i));
+        }
+        int held = session.lockWithin(shards, patience, called);
+        if (held >= 0) {
+            putOff(call, held);
             return false;
         }
-        held.removeAll(shards);
+        called.removeAll(shards);
         return true;
     }
 
-    /** Who has one for as long as that may have let go of it: it is waited for as for any other. */
-    private ShardSet known() {
-        if (session.now() > knownUntilMillis) {
-            held.clear();
-        }
-        return held;
-    }
-
-    private static int patience(boolean isHeld) {
-        return isHeld ? 0 : PATIENCE_NAPS;
+    private int patience(int shard) {
+        Waiting waiting = byShard[shard];
+        return waiting == null || waiting.commands.isEmpty() ? PATIENCE_NAPS : NO_PATIENCE;
     }
 
     private void putOff(Invocation call, int shard) {
-        long wait = call.client().nextShardWait(session.now());
-        held.add(shard);
-        knownUntilMillis = session.now() + wait;
-        call.runAgainIn(wait);
+        called.remove(shard);
+        Waiting waiting = byShard[shard];
+        if (waiting == null) {
+            waiting = new Waiting(shard);
+            byShard[shard] = waiting;
+        }
+        Suspension wait = call.runAgain();
+        Set<Suspension> commands = waiting.commands;
+        if (commands.isEmpty()) {
+            awaited++;
+        }
+        commands.add(wait);
+        wait.whenOver(() -> {
+            // If it was called, it is none of them any more.
+            if (commands.remove(wait) && commands.isEmpty()) {
+                awaited--;
+            }
+        });
+        want(waiting);
+        lookLater();
+    }
+
+    private void want(Waiting waiting) {
+        if (waiting.isWanted) {
+            return;
+        }
+        waiting.isWanted = true;
+        session.want(waiting.shard, () -> loop.execute(waiting.letGo));
+        if (!session.isLocked(waiting.shard)) {
+            // It was let go of just before: nobody might ever do so again.
+            loop.execute(() -> callAll(waiting));
+        }
+    }
+
+    private void callAll(Waiting waiting) {
+        Set<Suspension> commands = waiting.commands;
+        if (commands.isEmpty()) {
+            return;
+        }
+        awaited--;
+        called.add(waiting.shard);
+        List<Suspension> all = List.copyOf(commands);
+        commands.clear();
+        all.forEach(Suspension::again);
+    }
+
+    private void lookLater() {
+        if (!looks) {
+            looks = true;
+            loop.schedule(this::look, LOOK_AGAIN_MILLIS);
+        }
+    }
+
+    private void look() {
+        looks = false;
+        for (Waiting waiting : byShard) {
+            if (waiting != null && !session.isLocked(waiting.shard)) {
+                callAll(waiting);
+            }
+        }
+        if (awaited > 0) {
+            lookLater();
+        }
     }
 }
