@@ -84,8 +84,14 @@ public interface CacheSession {
      */
     void want(int shard, Runnable call);
 
-    /** Who was called for a shard does not want it any more: it is reserved for nobody. */
+    /** By who has locked a shard: it is reserved again for those who were called last, and others who want it are not called yet. */
+    void keepReserved(int shard);
+
+    /** Who was called for a shard does not want it any more: it is reserved for those who are called now, or for nobody. */
     void forgo(int shard);
+
+    /** Whether anybody could lock a shard, as no thread has it and it is reserved for nobody: the answer may be late. */
+    boolean isFree(int shard);
 
     /** Whether a thread has a shard: the answer may be late. */
     boolean isLocked(int shard);

@@ -182,8 +182,18 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void keepReserved(int shard) {
+        shards[shard].keepReserved();
+    }
+
+    @Override
     public void forgo(int shard) {
         shards[shard].forgo();
+    }
+
+    @Override
+    public boolean isFree(int shard) {
+        return shards[shard].isFree();
     }
 
     @Override

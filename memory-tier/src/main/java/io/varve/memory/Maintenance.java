@@ -1,5 +1,6 @@
 package io.varve.memory;
 
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -22,7 +23,8 @@ final class Maintenance {
     /** Half a millisecond: who holds a shard for longer has work that takes long, and the others are not to wait for that. */
     private static final int PATIENCE_NAPS = 7;
     /** ... unless one was always held when it was its turn: then it is waited for. */
-    private static final int PASSED_OVER_AT_MOST = 50;
+    private static final long HELD_AT_MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long NOT_HELD = Long.MIN_VALUE;
     /**
      * Without pressure a segment is worth cleaning when this share of it is dead: then no more than two bytes are moved for
      * one that is gained, and so for one that is written...
@@ -40,8 +42,10 @@ final class Maintenance {
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private volatile boolean giveBackAsked;
-    /** How often in a row it did not wait for a shard that was held. */
-    private final int[] passedOver;
+    /** Those that were held when it came to them in the round that is under way. */
+    private final ShardSet held;
+    /** Since when one has been held whenever it came; {@link #NOT_HELD} if it was not the last time. */
+    private final long[] heldSinceNanos;
     private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
@@ -56,7 +60,9 @@ final class Maintenance {
         this.reclaimer = reclaimer;
         this.census = census;
         this.learning = learning;
-        passedOver = new int[shards.length];
+        held = new ShardSet(shards.length);
+        heldSinceNanos = new long[shards.length];
+        Arrays.fill(heldSinceNanos, NOT_HELD);
         this.nextCycleNanos = context.ticker().nanoTime();
         this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
         reconfigure(config);
@@ -86,6 +92,7 @@ final class Maintenance {
      */
     long run(Runnable giveWay) {
         Chores chores = new Chores();
+        held.clear();
         long now = context.ticker().nanoTime();
         if (now - nextCycleNanos >= 0) {
             nextCycleNanos = now + nanosToNextCycle();
@@ -155,15 +162,20 @@ final class Maintenance {
 
     /** Locks a shard, unless another thread holds it for long; false if so: what there is to do for it waits for the next round. */
     private boolean lock(int shard) {
-        if (shards[shard].lockWithin(PATIENCE_NAPS, false)) {
-            passedOver[shard] = 0;
-            return true;
-        }
-        if (++passedOver[shard] <= PASSED_OVER_AT_MOST) {
+        if (held.contains(shard)) {
             return false;
         }
-        shards[shard].lock();
-        passedOver[shard] = 0;
+        if (!shards[shard].lockWithin(PATIENCE_NAPS, false)) {
+            long now = context.ticker().nanoTime();
+            long since = heldSinceNanos[shard];
+            if (since == NOT_HELD || now - since < HELD_AT_MOST_NANOS) {
+                heldSinceNanos[shard] = since == NOT_HELD ? now : since;
+                held.add(shard);
+                return false;
+            }
+            shards[shard].lock();
+        }
+        heldSinceNanos[shard] = NOT_HELD;
         return true;
     }
 

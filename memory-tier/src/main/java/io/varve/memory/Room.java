@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether there is room under maxmemory for what a command may write, and how it is made. Many threads: it holds no
@@ -196,7 +197,7 @@ final class Room {
         long now = context.ticker().wallMillis();
         Turn mine = new Turn();
         while (leftBytes() < wanted) {
-            if (!releaseDeferred() && !gain(mine, now) && !gainAnywhere(now, leftBytes() < needed)) {
+            if (!releaseDeferred() && !gain(mine, now) && !gainAnywhere(now, needed)) {
                 return false;
             }
         }
@@ -238,12 +239,8 @@ final class Room {
      * would empty one in each of them before the first is gained.
      */
     private boolean gain(Turn mine, long nowMillis) {
-        if (mine.isOver) {
-            mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
-        }
-        Shard shard = mine.shard;
-        if (!shard.lockWithin(PATIENCE_NAPS, false)) {
-            mine.isOver = true;
+        Shard shard = lockNext(mine);
+        if (shard == null) {
             return false;
         }
         try {
@@ -257,6 +254,20 @@ final class Room {
         } finally {
             shard.unlock();
         }
+    }
+
+    /** The shard whose turn it is, or the next one if others hold that for long; null if they hold all. */
+    private @Nullable Shard lockNext(Turn mine) {
+        for (int i = 0; i < shards.length; i++) {
+            if (mine.isOver) {
+                mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
+            }
+            if (mine.shard.lockWithin(PATIENCE_NAPS, false)) {
+                return mine.shard;
+            }
+            mine.isOver = true;
+        }
+        return null;
     }
 
     /** Where a thread that makes room is at. Confined to it. */
@@ -287,9 +298,9 @@ final class Room {
     /**
      * One slice of work in the first shard that gains by it; false if none does.
      *
-     * @param waits whether shards that others hold for long are waited for, if none of the rest gains anything
+     * @param needed if none gains anything and there is less room than this, bytes, shards that others hold for long are waited for
      */
-    private boolean gainAnywhere(long nowMillis, boolean waits) {
+    private boolean gainAnywhere(long nowMillis, long needed) {
         ShardSet held = new ShardSet(shards.length);
         for (int i = 0; i < shards.length; i++) {
             if (!shards[i].lockWithin(PATIENCE_NAPS, false)) {
@@ -298,7 +309,7 @@ final class Room {
                 return true;
             }
         }
-        for (int i = waits ? held.next(0) : -1; i >= 0; i = held.next(i + 1)) {
+        for (int i = held.next(0); i >= 0 && leftBytes() < needed; i = held.next(i + 1)) {
             shards[i].lock();
             if (gainLocked(shards[i], nowMillis)) {
                 return true;

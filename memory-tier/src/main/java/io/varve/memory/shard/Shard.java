@@ -88,9 +88,19 @@ public final class Shard {
         lock.want(call);
     }
 
-    /** Who was called does not want it any more: it is reserved for nobody. */
+    /** By who has it: it is reserved again for those who were called last, and others who want it are not called yet. */
+    public void keepReserved() {
+        lock.keepReserved();
+    }
+
+    /** Who was called does not want it any more: it is reserved for those who are called now, or for nobody. */
     public void forgo() {
         lock.forgo();
+    }
+
+    /** Whether anybody could lock it: the answer may be late. */
+    public boolean isFree() {
+        return lock.isFree();
     }
 
     /** Whether a thread has it: the answer may be late. */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * as it would for an exchange that tells whether somebody waits. The price is paid by who waits: it looks again and again,
  * first at once, then after others had the core, then after short sleeps.
  *
- * <p>Who cannot wait says that it wants the lock ({@link #want}) and is called when it is let go of. It is reserved then, for some
- * hundred microseconds, for those who were called: else one who takes it again and again, for long each time, would keep all others from it.
+ * <p>Who cannot wait says that it wants the lock ({@link #want}) and is called when it is let go of. It is reserved then, for a few
+ * milliseconds, for those who were called: else one who takes it again and again, for long each time, would keep all others from it.
  *
  * <p>A transaction holds the locks of all its commands while each of them takes its own again, and gives them back.
  */
@@ -31,8 +31,8 @@ final class ShardLock {
     private static final int SPINS = 64;
     private static final int YIELDS = 16;
     private static final long SLEEP_NANOS = 20_000;
-    /** Who has slept so often takes what is reserved for others. */
-    private static final int RESPECTED_NAPS = 6;
+    /** Who has slept so often, for some milliseconds, takes what is reserved for others. */
+    private static final int RESPECTED_NAPS = 30;
 
     private static final VarHandle STATE;
     private static final VarHandle WANTED;
@@ -52,6 +52,8 @@ final class ShardLock {
     private long owner = NOBODY;
     /** How often the thread that has it has taken it again. */
     private int taken;
+    /** Whether it is to be reserved once more for those for whom it was. Guarded by this lock. */
+    private boolean kept;
     /** Who is to be called, the last first; null: nobody. Added to by any thread, taken by the one that has the lock. */
     @SuppressWarnings("unused") // written through WANTED
     private @Nullable Wanted wanted;
@@ -89,14 +91,29 @@ final class ShardLock {
         } while (!WANTED.compareAndSet(this, before, new Wanted(call, before)));
     }
 
-    /** Who was called does not want it any more: it is reserved for nobody. */
+    /** By who has it: it is reserved again for those who were called last, and others who want it are not called yet. */
+    void keepReserved() {
+        assert isHeldByMe() : "not locked by this thread";
+        kept = true;
+    }
+
+    /** Who was called does not want it any more: it is reserved for those who are called now, or for nobody. */
     void forgo() {
-        STATE.compareAndSet(this, RESERVED, FREE);
+        if (WANTED.getOpaque(this) != null && (int) STATE.getOpaque(this) == RESERVED) {
+            callWanting();
+        } else {
+            STATE.compareAndSet(this, RESERVED, FREE);
+        }
     }
 
     /** Whether a thread has it: the answer may be late. */
     boolean isHeld() {
         return (int) STATE.getOpaque(this) == HELD;
+    }
+
+    /** Whether anybody could take it: the answer may be late. */
+    boolean isFree() {
+        return (int) STATE.getOpaque(this) == FREE;
     }
 
     /** Takes it if it is free; false if a thread has it, be it the caller. */
@@ -152,16 +169,19 @@ final class ShardLock {
             return;
         }
         owner = NOBODY;
-        if (WANTED.getOpaque(this) != null) {
+        if (kept) {
+            kept = false;
+            STATE.setRelease(this, RESERVED);
+        } else if (WANTED.getOpaque(this) != null) {
+            STATE.setRelease(this, RESERVED);
             callWanting();
-            return;
+        } else {
+            STATE.setRelease(this, FREE);
         }
-        STATE.setRelease(this, FREE);
     }
 
     private void callWanting() {
         Wanted next = (Wanted) WANTED.getAndSet(this, null);
-        STATE.setRelease(this, RESERVED);
         while (next != null) {
             next.call.run();
             next = next.before;

@@ -117,6 +117,28 @@ class ShardLockTest {
         lock.unlock();
     }
 
+    /** One after the other, before another is called. */
+    @Test
+    void itIsKeptForAllWhoWereCalled() {
+        List<String> calls = new ArrayList<>();
+        lock.lock();
+        lock.want(() -> calls.add("first"));
+        lock.unlock();
+        lock.want(() -> calls.add("second"));
+        for (int i = 0; i < 3; i++) {
+            assertThat(lock.lockWithin(-1, true)).isTrue();
+            lock.keepReserved();
+            lock.unlock();
+            assertThat(lock.isFree()).isFalse();
+            assertThat(calls).containsExactly("first");
+        }
+        lock.forgo();
+        assertThat(calls).containsExactly("first", "second");
+        assertThat(lock.isFree()).as("it is the second's").isFalse();
+        lock.forgo();
+        assertThat(lock.isFree()).isTrue();
+    }
+
     /** Its client may have gone. */
     @Test
     @Timeout(20)
@@ -128,7 +150,10 @@ class ShardLockTest {
             assertThat(lock.tryLock()).isFalse();
             switch (i) {
                 case 0 -> lock.lock();
-                case 1 -> assertThat(lock.lockWithin(20, false)).isTrue();
+                case 1 -> {
+                    assertThat(lock.lockWithin(7, false)).as("there is time for who was called").isFalse();
+                    assertThat(lock.lockWithin(40, false)).isTrue();
+                }
                 default -> {
                     lock.forgo();
                     assertThat(lock.tryLock()).isTrue();
@@ -156,7 +181,7 @@ class ShardLockTest {
                 int tries = 0;
                 for (int taken = 0; taken < each; taken++) {
                     // What is reserved for one who has ended is taken by who sleeps often enough.
-                    while (!lock.lockWithin(tries++ % 3 == 0 ? 7 : tries % 3 - 2, called.get())) {
+                    while (!lock.lockWithin(tries++ % 3 == 0 ? 40 : tries % 3 - 2, called.get())) {
                         called.set(false);
                         lock.want(() -> called.set(true));
                         while (!called.get() && lock.isHeld()) {

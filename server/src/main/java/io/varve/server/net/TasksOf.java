@@ -26,6 +26,9 @@ final class TasksOf implements LoopTasks {
             loop.execute(task);
         } catch (RejectedExecutionException ended) {
             LOG.debug("An event loop has ended, and what it was to do is not done", ended);
+        } catch (OutOfMemoryError none) {
+            // Whoever calls this may hold locks. What waits for the task looks by itself, after some milliseconds.
+            LOG.warn("An event loop is not told at once, as there is no memory", none);
         }
     }
 

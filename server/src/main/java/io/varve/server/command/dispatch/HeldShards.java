@@ -29,7 +29,7 @@ final class HeldShards {
     private final CacheSession session;
     private final LoopTasks loop;
     private final @Nullable Waiting[] byShard;
-    /** Those that have been let go of for this loop since somebody waited for them. */
+    /** Those whose commands are just being run, as they have been let go of: they are reserved for this loop, from one command to the next. */
     private final ShardSet called;
     /** How many shards are waited for; for as long as any is, this loop looks again and again. */
     private int awaited;
@@ -71,7 +71,7 @@ final class HeldShards {
             putOff(call, shard);
             return false;
         }
-        called.remove(shard);
+        keepFor(shard);
         return true;
     }
 
@@ -81,17 +81,28 @@ final class HeldShards {
             session.lock(shards);
             return true;
         }
-        int patience = PATIENCE_NAPS;
-        for (int i = awaited == 0 ? -1 : shards.next(0); i >= 0; i = shards.next(i + 1)) {
-            patience = Math.min(patience, patience(i));
+        int held = awaited == 0 ? -1 : firstAwaited(shards);
+        if (held < 0) {
+            held = session.lockWithin(shards, PATIENCE_NAPS, called);
         }
-        int held = session.lockWithin(shards, patience, called);
         if (held >= 0) {
             putOff(call, held);
             return false;
         }
-        called.removeAll(shards);
+        for (int i = shards.next(0); i >= 0; i = shards.next(i + 1)) {
+            keepFor(i);
+        }
         return true;
+    }
+
+    /** The first of them that is held, and that others wait for: who comes now waits behind them. */
+    private int firstAwaited(ShardSet shards) {
+        for (int i = shards.next(0); i >= 0; i = shards.next(i + 1)) {
+            if (patience(i) == NO_PATIENCE && session.isLocked(i)) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private int patience(int shard) {
@@ -99,8 +110,14 @@ final class HeldShards {
         return waiting == null || waiting.commands.isEmpty() ? PATIENCE_NAPS : NO_PATIENCE;
     }
 
+    /** A shard has been locked for one of those who were called: for the next of them it will be reserved again. */
+    private void keepFor(int shard) {
+        if (called.contains(shard)) {
+            session.keepReserved(shard);
+        }
+    }
+
     private void putOff(Invocation call, int shard) {
-        called.remove(shard);
         Waiting waiting = byShard[shard];
         if (waiting == null) {
             waiting = new Waiting(shard);
@@ -126,9 +143,9 @@ final class HeldShards {
         if (waiting.isWanted) {
             return;
         }
-        waiting.isWanted = true;
         session.want(waiting.shard, () -> loop.execute(waiting.letGo));
-        if (!session.isLocked(waiting.shard)) {
+        waiting.isWanted = true;
+        if (session.isFree(waiting.shard)) {
             // It was let go of just before: nobody might ever do so again.
             loop.execute(() -> callAll(waiting));
         }
@@ -139,17 +156,22 @@ final class HeldShards {
         if (commands.isEmpty()) {
             return;
         }
-        awaited--;
-        called.add(waiting.shard);
         List<Suspension> all = List.copyOf(commands);
         commands.clear();
+        awaited--;
+        called.add(waiting.shard);
         all.forEach(Suspension::again);
+        // Behind their turns.
+        loop.execute(() -> {
+            called.remove(waiting.shard);
+            session.forgo(waiting.shard);
+        });
     }
 
     private void lookLater() {
         if (!looks) {
-            looks = true;
             loop.schedule(this::look, LOOK_AGAIN_MILLIS);
+            looks = true;
         }
     }
 
@@ -157,6 +179,8 @@ final class HeldShards {
         looks = false;
         for (Waiting waiting : byShard) {
             if (waiting != null && !session.isLocked(waiting.shard)) {
+                // Whoever let go of it did not see that it was wanted.
+                waiting.isWanted = false;
                 callAll(waiting);
             }
         }
