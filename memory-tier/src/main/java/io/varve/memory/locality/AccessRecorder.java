@@ -50,8 +50,8 @@ public final class AccessRecorder {
         }
     }
 
-    /** Asked without the lock: {@link FollowedKeys#find} says what that is worth. */
-    boolean follows(long hash) {
+    /** Whether the next access to a key is waited for. Asked without the lock: {@link FollowedKeys#find} says what that is worth. */
+    public boolean follows(long hash) {
         return recorder.follows(hash);
     }
 
@@ -85,11 +85,6 @@ public final class AccessRecorder {
                 recorder.remove(hash, nowMillis);
             }
         }
-    }
-
-    /** Whether {@link #remove} of a key has anything to do, in most cases: its caller need not know the time. */
-    public boolean mayFollow(long hash) {
-        return recorder.follows(hash);
     }
 
     /** All items have gone whose hashes begin with these bits. */

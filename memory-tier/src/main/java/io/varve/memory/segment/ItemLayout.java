@@ -13,7 +13,7 @@ import io.varve.memory.offheap.Memory;
  *
  *  63         40 39       29 28        21 20     17 16      12 11  10   9    8    7    6    5   4   3 2    0
  * +-------------+-----------+------------+---------+----------+---+----+----+----+----+----+----+-----+-----+
- * |   access    | capacity  | key length | penalty | database |ext|int.|pin.|slck|l.ca|l.ke|exp.| enc.| type|
+ * |   access    | capacity  | key length | penalty | database |ext|int.|fol.|slck|l.ca|l.ke|exp.| enc.| type|
  * |     24      |    11     |     8      |    4    |    5     | 1 | 1  | 1  | 1  | 1  | 1  | 1  |  2  |  3  |
  * +-------------+-----------+------------+---------+----------+---+----+----+----+----+----+----+-----+-----+
  *
@@ -59,8 +59,8 @@ public final class ItemLayout {
     private static final int LONG_KEY_SHIFT = EXPIRY_SHIFT + 1;
     private static final int LONG_CAPACITY_SHIFT = LONG_KEY_SHIFT + 1;
     private static final int SLACK_SHIFT = LONG_CAPACITY_SHIFT + 1;
-    private static final int PINNED_SHIFT = SLACK_SHIFT + 1;
-    private static final int INTERNAL_SHIFT = PINNED_SHIFT + 1;
+    private static final int FOLLOWED_SHIFT = SLACK_SHIFT + 1;
+    private static final int INTERNAL_SHIFT = FOLLOWED_SHIFT + 1;
     private static final int EXTENSION_SHIFT = INTERNAL_SHIFT + 1;
     private static final int DATABASE_SHIFT = EXTENSION_SHIFT + 1;
     private static final int PENALTY_SHIFT = DATABASE_SHIFT + DATABASE_BITS;
@@ -242,13 +242,13 @@ public final class ItemLayout {
         set(address, ACCESS_SHIFT, ACCESS_MASK, access);
     }
 
-    /** Whether the item may not go under pressure. */
-    public static boolean isPinned(long address) {
-        return get(address, PINNED_SHIFT, 1) != 0;
+    /** Whether the next access to the item's key may be waited for: {@link io.varve.memory.locality.AccessProbe} says by whom. */
+    public static boolean isFollowed(long address) {
+        return get(address, FOLLOWED_SHIFT, 1) != 0;
     }
 
-    public static void pinned(long address, boolean pinned) {
-        set(address, PINNED_SHIFT, 1, pinned ? 1 : 0);
+    public static void followed(long address, boolean followed) {
+        set(address, FOLLOWED_SHIFT, 1, followed ? 1 : 0);
     }
 
     /** Whether the item is a part of a collection, reached through its owner and not through the index. */

@@ -105,7 +105,7 @@ class ItemLayoutTest {
         check(0, ItemLayout.MAX_PENALTY_CLASS, a -> ItemLayout.penaltyClass(a),
                 v -> ItemLayout.penaltyClass(address, (int) v), 4);
         check(0, ItemLayout.MAX_ACCESS, a -> ItemLayout.access(a), v -> ItemLayout.access(address, (int) v), 5);
-        check(0, 1, a -> ItemLayout.isPinned(a) ? 1 : 0, v -> ItemLayout.pinned(address, v == 1), 6);
+        check(0, 1, a -> ItemLayout.isFollowed(a) ? 1 : 0, v -> ItemLayout.followed(address, v == 1), 6);
         check(0, 1, a -> ItemLayout.isInternal(a) ? 1 : 0, v -> ItemLayout.internal(address, v == 1), 7);
         check(Item.NEVER, ItemLayout.MAX_EXPIRE_AT_MILLIS, ItemLayout::expireAtMillis,
                 v -> ItemLayout.expireAtMillis(address, v), 8);
@@ -140,7 +140,7 @@ class ItemLayoutTest {
         fields.add((long) ItemLayout.keyLength(address));
         fields.add((long) ItemLayout.penaltyClass(address));
         fields.add((long) ItemLayout.access(address));
-        fields.add(ItemLayout.isPinned(address) ? 1L : 0);
+        fields.add(ItemLayout.isFollowed(address) ? 1L : 0);
         fields.add(ItemLayout.isInternal(address) ? 1L : 0);
         fields.add(ItemLayout.expireAtMillis(address));
         fields.add((long) ItemLayout.expiryEntry(address));
@@ -212,7 +212,7 @@ class ItemLayoutTest {
             int valueLength = random.nextInt(capacity + 1);
             boolean extension = random.nextBoolean();
             ItemLayout.write(address, ItemType.SET, 1, 3, keyLength, valueLength, capacity, false, 99, extension);
-            ItemLayout.pinned(address, true);
+            ItemLayout.followed(address, true);
             if (extension) {
                 ItemLayout.extension(address, 4242);
             }
@@ -230,7 +230,7 @@ class ItemLayoutTest {
             assertThat(Memory.toArray(ItemLayout.keyAddress(address), ItemLayout.keyLength(address))).isEqualTo(key);
             assertThat(Memory.toArray(ItemLayout.valueAddress(address), ItemLayout.valueLength(address)))
                     .isEqualTo(value);
-            assertThat(ItemLayout.isPinned(address)).isTrue();
+            assertThat(ItemLayout.isFollowed(address)).isTrue();
             if (extension) {
                 assertThat(ItemLayout.extension(address)).isEqualTo(4242);
             }
