@@ -431,6 +431,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public @Nullable PenaltyReport penalties() {
+        return null;
+    }
+
+    @Override
     public int itemClasses() {
         return CurveLearning.CLASSES;
     }

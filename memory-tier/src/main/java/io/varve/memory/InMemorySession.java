@@ -77,6 +77,21 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void writesInto(int penaltyClass) {
+        // Items have no classes yet.
+    }
+
+    @Override
+    public int penaltyClass(Item item) {
+        return 0;
+    }
+
+    @Override
+    public void penaltyClass(Item item, int penaltyClass) {
+        // Items have no classes yet.
+    }
+
+    @Override
     public void bind(Key key, int database, long address, int length) {
         long hash = keyHash.hash(address, length);
         key.bind(address, length, hash, router.shard(hash), database);

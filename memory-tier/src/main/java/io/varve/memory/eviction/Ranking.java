@@ -81,7 +81,7 @@ public final class Ranking {
     public static long score(EvictionPolicy policy, int accessBits, long expireAtMillis, long nowMillis, long random) {
         return switch (policy) {
             // Ties are many among clocks of one second, 256 counts and equal TTLs: random low bits break them.
-            case ALLKEYS_LRU, VOLATILE_LRU ->
+            case ALLKEYS_LRU, VOLATILE_LRU, ALLKEYS_PENALTY, ALLKEYS_HYPERBOLIC ->
                 (AccessBits.idleMillis(accessBits, nowMillis) << TIE_BITS) + (random & TIE_MASK);
             case ALLKEYS_LFU, VOLATILE_LFU ->
                 (255L - AccessBits.frequency(accessBits, nowMillis) << TIE_BITS) + (random & TIE_MASK);

@@ -47,6 +47,9 @@ public final class ShardContext {
     /** Whom accesses are told; null if they are not recorded. */
     volatile @Nullable AccessRecorder recorder;
 
+    /** What a miss costs in each class, µs; null if penalties are not tracked, or nothing was measured. */
+    volatile double @Nullable [] missMicros;
+
     public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, KeyHash keyHash,
             TagScanner scanner, Databases databases, Ticker ticker, int largeThresholdBytes,
             EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy) {
