@@ -139,8 +139,16 @@ public interface Cache extends AutoCloseable {
     @org.jspecify.annotations.Nullable
     MemoryCurve curve(int itemClass);
 
-    /** Classes of items: there are curves for each. */
+    /** Classes of items: there are curves for each. One where penalties are not tracked. */
     int itemClasses();
+
+    /**
+     * What misses cost, and the classes of items by it. Takes some microseconds for each shard, which are locked one after the other.
+     *
+     * @return null if penalties are not tracked ({@link CacheConfig#tracksPenalties})
+     */
+    @org.jspecify.annotations.Nullable
+    PenaltyReport penalties();
 
     /**
      * Makes sure that so many databases can be flushed one after the other while nothing is reclaimed, as far as there can be as many

@@ -24,17 +24,20 @@ import io.varve.memory.segment.CleanerPolicy;
  * @param hashSeed                the seed of the index hash: random in production, fixed in tests
  * @param ticker                  the time
  * @param curves                  whether accesses are recorded for the miss-ratio curve
+ * @param penalties               whether it is measured what misses cost
  */
 public record CacheConfig(long maxMemoryBytes, int databases, int shards, int segmentSizeBytes, int heads,
         EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy,
         ExpireAlgorithm expireAlgorithm, int expireBaseMillis, int expireBuckets, int expireCycleMillis,
-        boolean activeExpire, long hashSeed, Ticker ticker, CurveSettings curves) {
+        boolean activeExpire, long hashSeed, Ticker ticker, CurveSettings curves,
+        PenaltySettings penalties) {
     private static final java.security.SecureRandom SEEDS = new java.security.SecureRandom();
 
     /** What a server starts with, but for the limit. */
     public static CacheConfig defaults(long maxMemoryBytes) {
         return new CacheConfig(maxMemoryBytes, 16, 0, 0, 6, EvictionPolicy.NOEVICTION, 5, CleanerPolicy.MODIFIED,
-                ExpireAlgorithm.WHEEL, 1000, 120, 100, true, SEEDS.nextLong(), Ticker.system(), CurveSettings.OFF);
+                ExpireAlgorithm.WHEEL, 1000, 120, 100, true, SEEDS.nextLong(), Ticker.system(), CurveSettings.OFF,
+                PenaltySettings.OFF);
     }
 
     public CacheConfig {
@@ -61,96 +64,112 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
     public CacheConfig withMaxMemoryBytes(long value) {
         return new CacheConfig(value, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withDatabases(int value) {
         return new CacheConfig(maxMemoryBytes, value, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withShards(int value) {
         return new CacheConfig(maxMemoryBytes, databases, value, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withSegmentSizeBytes(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, value, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withHeads(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, value, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withEvictionPolicy(EvictionPolicy value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, value,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withEvictionSamples(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 value, cleanerPolicy, expireAlgorithm, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withCleanerPolicy(CleanerPolicy value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, value, expireAlgorithm, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withExpireAlgorithm(ExpireAlgorithm value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, value, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withExpireBaseMillis(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, value, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withExpireBuckets(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis, value,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withExpireCycleMillis(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, value, activeExpire, hashSeed, ticker, curves);
+                expireBuckets, value, activeExpire, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withActiveExpire(boolean value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, value, hashSeed, ticker, curves);
+                expireBuckets, expireCycleMillis, value, hashSeed, ticker, curves, penalties);
     }
 
     public CacheConfig withHashSeed(long value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, value, ticker, curves);
+                expireBuckets, expireCycleMillis, activeExpire, value, ticker, curves, penalties);
     }
 
     public CacheConfig withTicker(Ticker value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, value, curves);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, value, curves, penalties);
     }
 
     public CacheConfig withCurves(CurveSettings value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, value);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, value, penalties);
+    }
+
+    public CacheConfig withPenalties(PenaltySettings value) {
+        return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
+                evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, value);
+    }
+
+    /** Whether accesses are recorded: because somebody wants the curve, or because memory is divided by curves. */
+    public boolean recordsAccesses() {
+        return curves.recorded() || evictionPolicy == EvictionPolicy.ALLKEYS_PENALTY;
+    }
+
+    /** Whether items have classes of penalty: because somebody wants to see them, or because the policy asks what a miss costs. */
+    public boolean tracksPenalties() {
+        return penalties.tracked() || evictionPolicy.weighsPenalties();
     }
 }

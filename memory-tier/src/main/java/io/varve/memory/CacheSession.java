@@ -37,6 +37,17 @@ public interface CacheSession {
     /** Whether listeners are told of keys that {@link #find} misses, and of those that come by {@link #put}. */
     void telling(boolean tell);
 
+    /** For {@link #writesInto}: each item gets the class of what its key's miss has cost. */
+    int AUTOMATIC = -1;
+
+    /**
+     * The class of penalty of items that are written from now on: a hint for them, or {@link #AUTOMATIC}, as it is at first. Without effect while
+     * penalties are not tracked.
+     *
+     * @param penaltyClass from 0 to {@link Cache#itemClasses} less 1, or {@link #AUTOMATIC}
+     */
+    void writesInto(int penaltyClass);
+
     // --- keys and locks
 
     /** Computes hash and shard. Needs no lock. */
@@ -120,6 +131,16 @@ public interface CacheSession {
 
     /** The logarithmic access counter (0 to 255), or -1 if the policy keeps a clock. */
     int frequency(Item item);
+
+    /** The class of penalty of a found item; 0 where nothing is known of it. */
+    int penaltyClass(Item item);
+
+    /**
+     * Puts a found item into a class of penalty: a hint, which it keeps until a write to its key says otherwise.
+     *
+     * @param penaltyClass from 0 to {@link Cache#itemClasses} less 1
+     */
+    void penaltyClass(Item item, int penaltyClass);
 
     /**
      * Says when a found item was used last, or how often, as the policy keeps it: a time where it keeps a clock, a counter where it keeps

@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /** What {@code maxmemory-policy} may be. Immutable. */
 public enum EvictionPolicy {
-    NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU, VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL;
+    NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU, ALLKEYS_PENALTY, ALLKEYS_HYPERBOLIC, VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL;
 
     /** The name in redis.conf, such as {@code allkeys-lru}. */
     public String redisName() {
@@ -29,8 +29,13 @@ public enum EvictionPolicy {
     public boolean onlyVolatile() {
         return switch (this) {
             case VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL -> true;
-            case NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU -> false;
+            case NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU, ALLKEYS_PENALTY, ALLKEYS_HYPERBOLIC -> false;
         };
+    }
+
+    /** Whether it matters to it what a miss costs. */
+    public boolean weighsPenalties() {
+        return this == ALLKEYS_PENALTY || this == ALLKEYS_HYPERBOLIC;
     }
 
     /** Whether the 24 access bits of an item's header hold a frequency (and minutes) rather than a clock. */
