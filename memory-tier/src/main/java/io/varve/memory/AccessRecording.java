@@ -52,10 +52,10 @@ final class AccessRecording {
     }
 
     private void read(AccessProbe told, Shard shard, Key key, Item item, long nowMillis) {
-        long hash = hash(key);
-        long bytes = bytes(shard, item);
-        if (told.countRead(hash, bytes)) {
-            told.read(hash, classOf(item), bytes, deadline(item.expireAtMillis()), nowMillis);
+        boolean followed = ItemLayout.isFollowed(item.address());
+        if (told.countRead(followed)) {
+            ItemLayout.followed(item.address(), told.read(hash(key), classOf(item.address()), bytes(shard, item),
+                    deadline(item.expireAtMillis()), nowMillis, followed));
         }
     }
 
@@ -69,29 +69,27 @@ final class AccessRecording {
     /** A write to an item, which it has found or made. */
     void write(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
-        if (told != null) {
-            write(told, key, classOf(item), bytes(shard, item), item.expireAtMillis(), nowMillis);
+        if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
+            write(told, key, item.address(), bytes(shard, item), item.expireAtMillis(), nowMillis);
         }
     }
 
-    /** A write that has made an item of this class and of so many bytes. */
-    void write(Key key, int penaltyClass, int valueLength, long expireAtMillis, long nowMillis) {
+    /** A write that has made an item without room to grow, or to which the same is as good. */
+    void write(Key key, long address, int valueLength, long expireAtMillis, long nowMillis) {
         AccessProbe told = probe;
-        if (told != null) {
-            write(told, key, Math.min(penaltyClass, lastClass),
-                    Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis, nowMillis);
+        if (told != null && told.countWrite(ItemLayout.isFollowed(address))) {
+            write(told, key, address, Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis,
+                    nowMillis);
         }
     }
 
-    private void write(AccessProbe told, Key key, int itemClass, long bytes, long expireAtMillis, long nowMillis) {
-        long hash = hash(key);
-        if (told.countWrite(hash, bytes)) {
-            told.write(hash, itemClass, bytes, deadline(expireAtMillis), nowMillis);
-        }
+    private void write(AccessProbe told, Key key, long address, long bytes, long expireAtMillis, long nowMillis) {
+        ItemLayout.followed(address, told.write(hash(key), classOf(address), bytes, deadline(expireAtMillis),
+                nowMillis, ItemLayout.isFollowed(address)));
     }
 
-    private int classOf(Item item) {
-        return Math.min(ItemLayout.penaltyClass(item.address()), lastClass);
+    private int classOf(long address) {
+        return Math.min(ItemLayout.penaltyClass(address), lastClass);
     }
 
     private long hash(Key key) {

@@ -318,7 +318,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        int written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
+        long written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
         accesses.write(key, written, valueLength, expireAtMillis, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }

@@ -44,25 +44,30 @@ public class ReuseRecorderBenchmark {
     private final AccessProbe probe = shared.newProbe();
     private final SplittableRandom random = new SplittableRandom(2);
     private final long[] hashes = new long[HASHES];
+    private final int[] asked = new int[HASHES];
+    /** What an item has in its header, by key. */
+    private boolean[] followed = {};
     private int next;
     private long reads;
 
     @Setup
     public void fill() {
+        followed = new boolean[keys];
         for (int i = 0; i < 4 * keys; i++) {
-            long hash = hash();
-            recorder.read(hash, i & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
-            tellProbe(hash);
+            int key = random.nextInt(keys);
+            recorder.read(hash(key), i & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
+            tellProbe(key, hash(key));
         }
         for (int i = 0; i < HASHES; i++) {
-            hashes[i] = hash();
+            asked[i] = random.nextInt(keys);
+            hashes[i] = hash(asked[i]);
         }
         reads = (long) recorder.reads();
         proveThatKeysAreFollowed();
     }
 
-    private long hash() {
-        long mixed = (random.nextInt(keys) + 1) * 0x9E37_79B9_7F4A_7C15L;
+    private static long hash(int key) {
+        long mixed = (key + 1) * 0x9E37_79B9_7F4A_7C15L;
         return mixed ^ mixed >>> 32;
     }
 
@@ -89,12 +94,13 @@ public class ReuseRecorderBenchmark {
     @Benchmark
     public void probe() {
         next = next + 1 & HASHES - 1;
-        tellProbe(hashes[next]);
+        tellProbe(asked[next], hashes[next]);
     }
 
-    private void tellProbe(long hash) {
-        if (probe.countRead(hash, ITEM_BYTES)) {
-            probe.read(hash, 0, ITEM_BYTES, ReuseRecorder.NEVER, 0);
+    private void tellProbe(int key, long hash) {
+        boolean before = followed[key];
+        if (probe.countRead(before)) {
+            followed[key] = probe.read(hash, 0, ITEM_BYTES, ReuseRecorder.NEVER, 0, before);
         }
     }
 

@@ -55,13 +55,13 @@ public final class AccessProbe {
      * @return whether {@link #read} is to be told of it
      */
     public boolean countRead(boolean followed) {
-        return ++counted.accesses >= until | followed;
+        return ++counted.accesses >= until || followed;
     }
 
     /** Counts a write, which leaves an item with this bit. @return whether {@link #write} is to be told of it */
     public boolean countWrite(boolean followed) {
         counted.writes++;
-        return ++counted.accesses >= until | followed;
+        return ++counted.accesses >= until || followed;
     }
 
     /** Counts a read that found nothing. @return whether {@link #readOfNothing} is to be told of it */

@@ -77,6 +77,9 @@ public final class ItemLayout {
     private static final int CAPACITY_MASK = (1 << CAPACITY_BITS) - 1;
     private static final int ACCESS_MASK = (1 << ACCESS_BITS) - 1;
 
+    /** In the marks, above access bits and penalty class. */
+    private static final int FOLLOWED_MARK_SHIFT = ACCESS_BITS + PENALTY_BITS;
+
     private static final int STRING = ItemType.STRING.code();
 
     public static final int MAX_ENCODING = ENCODING_MASK;
@@ -182,6 +185,7 @@ public final class ItemLayout {
                 | (longCapacity ? 1L << LONG_CAPACITY_SHIFT : 0)
                 | (extension ? 1L << EXTENSION_SHIFT : 0)
                 | (long) (database & DATABASE_MASK) << DATABASE_SHIFT
+                | (long) (marks >>> FOLLOWED_MARK_SHIFT & 1) << FOLLOWED_SHIFT
                 | (long) (marks >>> ACCESS_BITS & PENALTY_MASK) << PENALTY_SHIFT
                 | (long) (longKey ? KEY_LENGTH_MASK : keyLength) << KEY_LENGTH_SHIFT
                 | (long) (longCapacity ? CAPACITY_MASK : capacity) << CAPACITY_SHIFT
@@ -229,7 +233,7 @@ public final class ItemLayout {
     }
 
     /**
-     * What is noted of an item beside what it is, and goes with it where it goes: its access bits and its penalty class.
+     * What is noted of an item beside what it is, and goes with it where it goes: its access bits and its penalty class; its key is not followed.
      *
      * @param access       0 to {@link #MAX_ACCESS}
      * @param penaltyClass 0 to {@link #MAX_PENALTY_CLASS}
@@ -242,7 +246,7 @@ public final class ItemLayout {
 
     /** The {@linkplain #marks(int, int) marks} of an item, for another that takes its place. */
     public static int marks(long address) {
-        return marks(access(address), penaltyClass(address));
+        return marks(access(address), penaltyClass(address)) | get(address, FOLLOWED_SHIFT, 1) << FOLLOWED_MARK_SHIFT;
     }
 
     public static int penaltyClass(long address) {

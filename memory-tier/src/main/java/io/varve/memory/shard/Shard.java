@@ -293,8 +293,8 @@ public final class Shard {
         return location == Index.NONE ? Item.NEVER : TimedHashes.expireAtMillis(items.address(location));
     }
 
-    /** {@link #put}, and the value's bytes. @return the class of penalty of the item */
-    public int set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
+    /** {@link #put}, and the value's bytes. @return where the item is */
+    public long set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
             int hint, long nowMillis) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long lookAt = TimedHashes.lookAtMillis(type, encoding, valueAddress, valueLength, expireAt);
@@ -304,7 +304,7 @@ public final class Shard {
         if (TimedHashes.isTimed(address)) {
             TimedHashes.expireAtMillis(address, expireAt);
         }
-        return ItemLayout.penaltyClass(address);
+        return address;
     }
 
     /**

@@ -268,6 +268,7 @@ public final class ShardCollections {
         long address = items.address(made);
         long header = ItemLayout.valueAddress(address);
         ItemLayout.access(address, ItemLayout.access(item.address()));
+        ItemLayout.followed(address, ItemLayout.isFollowed(item.address()));
         Memory.copy(item.valueAddress(), header, item.valueLength());
         TreeHeader.tree(TreeHeader.record(header, 1), tree);
         trees.table().tree(tree, made);

@@ -241,6 +241,12 @@ final class ShardItems {
     void link(Key key, long found, long made, boolean expires, long lookAt, long nowMillis) {
         int physical = context.databases.physical(key.database());
         long address = address(made);
+        AccessRecorder recorder = context.recorder;
+        if (recorder != null) {
+            ItemLayout.followed(address, found == Index.NONE
+                    ? recorder.follows(AccessedKey.hash(key.hash(), physical))
+                    : ItemLayout.isFollowed(address(found)));
+        }
         if (found != Index.NONE && lookAt != Item.NEVER) {
             long foundAddress = address(found);
             long old = ItemLayout.expireAtMillis(foundAddress);
@@ -415,20 +421,14 @@ final class ShardItems {
     void tellAndAbandon(Change change, long location, long address, int physical) {
         AccessRecorder recorder = context.recorder;
         // What is evicted might be there in a larger memory.
-        if (recorder != null && change != Change.EVICTED && change != Change.FELL) {
-            recordGone(recorder, AccessedKey.hash(verifier.hashOf(location), physical));
+        if (recorder != null && ItemLayout.isFollowed(address) && change != Change.EVICTED && change != Change.FELL) {
+            recorder.remove(AccessedKey.hash(verifier.hashOf(location), physical), context.ticker().wallMillis());
         }
         try {
             changed(change, context.databases.logical(physical), ItemLayout.keyAddress(address),
                     ItemLayout.keyLength(address));
         } finally {
             abandon(location, address);
-        }
-    }
-
-    private void recordGone(AccessRecorder recorder, long hash) {
-        if (recorder.mayFollow(hash)) {
-            recorder.remove(hash, context.ticker().wallMillis());
         }
     }
 

@@ -125,7 +125,8 @@ public final class ShardPenalties {
     }
 
     private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
-        long micros = monitor == null ? MissMonitor.NONE : monitor.written(hash);
+        // Where there is an item, the write that made it has ended the miss before it.
+        long micros = before != NO_CLASS || monitor == null ? MissMonitor.NONE : monitor.written(hash);
         if (hint == RESTORED) {
             // The miss has not ended by a write, and what fetching has cost is no penalty.
             return Math.max(0, rememberedClass(hash));

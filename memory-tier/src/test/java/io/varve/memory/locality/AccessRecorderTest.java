@@ -1,6 +1,7 @@
 package io.varve.memory.locality;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -27,30 +28,60 @@ class AccessRecorderTest {
         return mixed ^ mixed >>> 32;
     }
 
-    /** Some are misses in a memory that is small: a read of nothing, and the write after it. @return whether the recorder was told which access it was */
-    private static boolean read(AccessProbe probe, long key, boolean found) {
-        long hash = hash(key);
-        if (found) {
-            boolean told = probe.countRead(hash, ITEM);
-            if (told) {
-                probe.read(hash, 0, ITEM, ReuseRecorder.NEVER, 0);
+    /** Items as a cache has them: under locks, with a bit each. */
+    private static final class Items {
+        private static final int LOCKS = 64;
+
+        private final AccessRecorder recorder;
+        private final boolean[] followed;
+        private final Object[] locks = new Object[LOCKS];
+
+        Items(AccessRecorder recorder, int keys) {
+            this.recorder = recorder;
+            followed = new boolean[keys];
+            Arrays.setAll(locks, _ -> new Object());
+        }
+
+        /** Some are misses in a memory that is small: a read of nothing, and the write after it. @return whether the recorder was told which access it was, but for some reads of nothing */
+        boolean read(AccessProbe probe, int key, boolean found) {
+            synchronized (locks[key % LOCKS]) {
+                if (found) {
+                    return readItem(probe, key);
+                }
+                boolean told = readNothing(probe, key);
+                return writeItem(probe, key) || told;
             }
-            return told;
         }
-        boolean told = probe.countReadOfNothing(hash);
-        if (told) {
-            probe.readOfNothing(hash, 0, 0);
+
+        private boolean readItem(AccessProbe probe, int key) {
+            boolean before = followed[key];
+            boolean more = probe.countRead(before);
+            if (more) {
+                followed[key] = probe.read(hash(key), 0, ITEM, ReuseRecorder.NEVER, 0, before);
+            }
+            return more && (before || followed[key]);
         }
-        if (probe.countWrite(hash, ITEM)) {
-            probe.write(hash, 0, ITEM, ReuseRecorder.NEVER, 0);
-            return true;
+
+        private boolean readNothing(AccessProbe probe, int key) {
+            boolean before = recorder.follows(hash(key));
+            if (probe.countReadOfNothing(hash(key))) {
+                probe.readOfNothing(hash(key), 0, 0);
+            }
+            return before;
         }
-        return told;
+
+        private boolean writeItem(AccessProbe probe, int key) {
+            boolean before = recorder.follows(hash(key));
+            boolean more = probe.countWrite(before);
+            followed[key] = more && probe.write(hash(key), 0, ITEM, ReuseRecorder.NEVER, 0, before);
+            return more && (before || followed[key]);
+        }
     }
 
     @Test
     void throughAProbeTheSameIsLearnt() {
         AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
+        Items items = new Items(recorder, 100_000);
         AccessProbe probe = recorder.newProbe();
         StackDistances exact = new StackDistances();
         SplittableRandom random = new SplittableRandom(2);
@@ -59,7 +90,7 @@ class AccessRecorderTest {
         for (int i = 0; i < accesses; i++) {
             int key = (int) (100_000 * Math.pow(random.nextDouble(), 3));
             exact.read(hash(key), ITEM);
-            told += read(probe, key, random.nextInt(3) > 0) ? 1 : 0;
+            told += items.read(probe, key, random.nextInt(3) > 0) ? 1 : 0;
         }
         assertThat(recorder.accesses()).isBetween((long) accesses, 4L * accesses / 3 + 10_000);
         assertThat((double) told / accesses).as("the share for which a lock is taken").isLessThan(0.04);
@@ -79,6 +110,7 @@ class AccessRecorderTest {
     void severalThreadsTellAtATime(int threads) throws InterruptedException, ExecutionException {
         AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
         int keys = 20_000;
+        Items items = new Items(recorder, keys);
         int accesses = 1_000_000;
         List<Callable<Long>> tasks = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
@@ -86,7 +118,7 @@ class AccessRecorderTest {
             tasks.add(() -> {
                 AccessProbe probe = recorder.newProbe();
                 for (int i = 0; i < accesses; i++) {
-                    read(probe, random.nextInt(keys), true);
+                    items.read(probe, random.nextInt(keys), true);
                     if (i % 1000 == 0) {
                         recorder.remove(hash(keys + random.nextInt(1000)), 0);
                     }
@@ -126,16 +158,17 @@ class AccessRecorderTest {
         int keys = 500;
         AccessRecorder recorder = new AccessRecorder(1, Sampling.all(4 * keys), 1);
         int threads = 4;
+        Items items = new Items(recorder, threads * keys);
         int rounds = 400;
         List<Callable<Void>> tasks = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
             // Of keys of its own, whose slots lie among those of others.
-            long first = (long) thread * keys;
+            int first = thread * keys;
             tasks.add(() -> {
                 AccessProbe probe = recorder.newProbe();
                 for (int round = 0; round < rounds; round++) {
                     for (int i = 0; i < keys; i++) {
-                        read(probe, first + i, true);
+                        items.read(probe, first + i, true);
                     }
                 }
                 return null;
@@ -153,14 +186,40 @@ class AccessRecorderTest {
                 .isCloseTo(1.0 / rounds, within(0.001));
     }
 
+    /** Of items of many sizes one in some is weighed: that tells how many bytes were accessed, and so how fast items sink. */
+    @Test
+    void weighingSomeItemsTellsWhatAllTake() {
+        AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
+        AccessProbe probe = recorder.newProbe();
+        StackDistances exact = new StackDistances();
+        SplittableRandom random = new SplittableRandom(5);
+        boolean[] followed = new boolean[20_000];
+        for (int i = 0; i < 2_000_000; i++) {
+            // Every sixteenth access is to a large item: weighing one in sixteen, always the same, would weigh these alone, or none of them.
+            int key = random.nextInt(followed.length / 16) * 16 + i % 16;
+            int bytes = i % 16 == 0 ? 4000 : 60;
+            exact.read(hash(key), bytes);
+            if (probe.countRead(followed[key])) {
+                followed[key] = probe.read(hash(key), 0, bytes, ReuseRecorder.NEVER, 0, followed[key]);
+            }
+        }
+        MissRatioCurve learnt = recorder.curve(0);
+        MissRatioCurve wanted = exact.curve();
+        for (int i = 1; i <= 20; i++) {
+            double bytes = wanted.largestBytes() * i / 20;
+            assertThat(learnt.missRatio(bytes)).as("%.0f bytes", bytes)
+                    .isCloseTo(wanted.missRatio(bytes), within(0.03));
+        }
+    }
+
     @Test
     void whatBeginsWithSomeBitsGoes() {
         AccessRecorder recorder = new AccessRecorder(1, Sampling.all(1000), 1);
         AccessProbe probe = recorder.newProbe();
         for (int key = 0; key < 1000; key++) {
             long hash = hash(key) >>> 5 | (long) (key % 32) << 59;
-            assertThat(probe.countRead(hash, ITEM)).isTrue();
-            probe.read(hash, 0, ITEM, ReuseRecorder.NEVER, 0);
+            assertThat(probe.countRead(false)).isTrue();
+            assertThat(probe.read(hash, 0, ITEM, ReuseRecorder.NEVER, 0, false)).isTrue();
         }
         assertThat(recorder.followedKeys()).isEqualTo(1000);
         recorder.removeAll(31, 5);
