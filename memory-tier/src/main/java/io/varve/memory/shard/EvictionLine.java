@@ -80,14 +80,25 @@ final class EvictionLine {
     }
 
     private long score(long address, long expireAt, long nowMillis) {
-        return Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, items.nextRandom());
+        return score(address, expireAt, nowMillis, items.nextRandom());
+    }
+
+    private long score(long address, long expireAt, long nowMillis, long random) {
+        return policy == EvictionPolicy.ALLKEYS_HYPERBOLIC
+                ? Ranking.hyperbolic(items.access().residence(address), costOf(address), items.access().ticks(), random)
+                : Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, random);
+    }
+
+    /** What a miss of the item costs; the same for all while nobody knows. */
+    private double costOf(long address) {
+        double[] micros = context.missMicros;
+        return micros == null ? 1 : micros[Math.min(ItemLayout.penaltyClass(address), micros.length - 1)];
     }
 
     /** Whether the root item at a location may go and is past the line, as each of its nodes finds. */
     boolean isOwnerPast(long root, long nowMillis) {
         long address = items.address(root);
         long expireAt = TimedHashes.expireAtMillis(address);
-        return mayGo(expireAt) && ranking
-                .goes(Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, root * SPREAD));
+        return mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis, root * SPREAD));
     }
 }
