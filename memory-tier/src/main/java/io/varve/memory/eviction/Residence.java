@@ -10,8 +10,8 @@ package io.varve.memory.eviction;
  *
  * <p>Ticks ({@link ResidenceClock}) are told modulo 2^16. An item that is accessed, or looked at by the evictor, when it is
  * older than half of that has its count and its residence halved. That keeps their ratio, which is what it is judged by, and
- * keeps its age from being taken for that of a new one. A count of one stays: an item that is so old and was asked for once is
- * the first to go either way.
+ * keeps its age from being taken for that of a new one. (Small counts are rounded to one that there is: 3 accesses to 2.) A count
+ * of one stays: an item that is so old and was asked for once is the first to go either way.
  *
  * <p>A new item counts one access in one tick, which is more than nearly all have: it has its chance, and sinks the faster the
  * newer it is.
