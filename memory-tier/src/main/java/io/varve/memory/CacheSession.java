@@ -126,10 +126,10 @@ public interface CacheSession {
     /** Finds an item without leaving a trace: no count, no clock. */
     boolean peek(Key key, Item item);
 
-    /** Milliseconds since the last access, to the second, or -1 if the policy keeps a frequency. */
+    /** Milliseconds since the last access, to the second, or -1 if the policy keeps no clock. */
     long idleMillis(Item item);
 
-    /** The logarithmic access counter (0 to 255), or -1 if the policy keeps a clock. */
+    /** The logarithmic access counter (0 to 255), or -1 if the policy keeps no frequency. */
     int frequency(Item item);
 
     /** The class of penalty of a found item; 0 where nothing is known of it. */
@@ -144,7 +144,7 @@ public interface CacheSession {
 
     /**
      * Says when a found item was used last, or how often, as the policy keeps it: a time where it keeps a clock, a counter where it keeps
-     * a frequency.
+     * a frequency, nothing under allkeys-hyperbolic.
      *
      * @param idleSeconds since the last access; negative: not said
      * @param frequency   the logarithmic access counter, 0 to 255; negative: not said

@@ -72,6 +72,11 @@ final class InMemoryCache implements Cache {
         this.maintenance = new Maintenance(context, shards, room, reclaimer, census, penalties, learning, config);
     }
 
+    /** What its shards share. */
+    ShardContext context() {
+        return context;
+    }
+
     static InMemoryCache open(CacheConfig asked) {
         return open(asked, new Regions());
     }
@@ -89,7 +94,7 @@ final class InMemoryCache implements Cache {
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
                 Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
-                config.evictionSamples(), config.cleanerPolicy());
+                config.evictionSamples(), config.cleanerPolicy(), shardCount);
         Shard[] shards = new Shard[shardCount];
         for (int i = 0; i < shardCount; i++) {
             shards[i] = new Shard(i, context, config.heads(), growLoad(i, shardCount), config.expireAlgorithm(),

@@ -1,8 +1,8 @@
 package io.varve.memory.eviction;
 
 /**
- * The 24 access bits of an item's header, which are a clock or a frequency as the policy asks. Immutable: static methods
- * with primitive arguments.
+ * The 24 access bits of an item's header, which are a clock, a frequency or a residence as the policy asks. Immutable: static
+ * methods with primitive arguments.
  *
  * <pre>
  *   clock      23                                            0
@@ -10,11 +10,17 @@ package io.varve.memory.eviction;
  *
  *   frequency  23                          8 7               0
  *              | minute of the last access   | log counter   |     (45 days, then it wraps)
+ *
+ *   residence  23                          8 7               0
+ *              | tick in which it came       | log counter   |     (256 turnovers of the memory, see Residence)
  * </pre>
  *
  * <p>The counter grows with a probability that falls as it grows, and decays by one for each minute without access, so
- * that what was popular yesterday does not stay for ever. Both forms are those of Redis, whose OBJECT IDLETIME and
+ * that what was popular yesterday does not stay for ever. Clock and frequency are those of Redis, whose OBJECT IDLETIME and
  * OBJECT FREQ show them to clients.
+ *
+ * <p>What was written under one policy means something else under another: after a change it is wrong until the item is
+ * accessed again, as in Redis; a residence until the item is past half of its range, or goes.
  */
 public final class AccessBits {
     private static final int CLOCK_MASK = (1 << 24) - 1;
@@ -31,21 +37,32 @@ public final class AccessBits {
 
     private AccessBits() {}
 
-    /** The bits of an item made now. */
-    public static int initial(EvictionPolicy policy, long nowMillis) {
-        return policy.countsFrequency() ? minute(nowMillis) << COUNTER_BITS | INITIAL_COUNT : clock(nowMillis);
+    /**
+     * The bits of an item made now.
+     *
+     * @param now milliseconds, or for a residence the ticks of {@link ResidenceClock}
+     */
+    public static int initial(EvictionPolicy policy, long now) {
+        if (policy.countsSinceArrival()) {
+            return Residence.begun(now);
+        }
+        return policy.countsFrequency() ? minute(now) << COUNTER_BITS | INITIAL_COUNT : clock(now);
     }
 
     /**
      * The bits after one more access.
      *
-     * @param random bits that decide whether a frequency grows
+     * @param now    milliseconds, or for a residence the ticks of {@link ResidenceClock}
+     * @param random bits that decide whether a counter grows
      */
-    public static int touched(EvictionPolicy policy, int bits, long nowMillis, long random) {
-        if (!policy.countsFrequency()) {
-            return clock(nowMillis);
+    public static int touched(EvictionPolicy policy, int bits, long now, long random) {
+        if (policy.countsSinceArrival()) {
+            return Residence.touched(bits, now, random);
         }
-        int count = frequency(bits, nowMillis);
+        if (!policy.countsFrequency()) {
+            return clock(now);
+        }
+        int count = frequency(bits, now);
         if (count < COUNTER_MASK) {
             int above = Math.max(0, count - INITIAL_COUNT);
             // Grows with probability 1 / (above * factor + 1).
@@ -53,7 +70,7 @@ public final class AccessBits {
                 count++;
             }
         }
-        return minute(nowMillis) << COUNTER_BITS | count;
+        return minute(now) << COUNTER_BITS | count;
     }
 
     /** Milliseconds since the last access, to the second, of bits that hold a clock. */

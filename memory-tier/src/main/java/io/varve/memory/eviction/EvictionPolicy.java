@@ -42,4 +42,9 @@ public enum EvictionPolicy {
     public boolean countsFrequency() {
         return this == ALLKEYS_LFU || this == VOLATILE_LFU;
     }
+
+    /** Whether the 24 access bits of an item's header hold how often it was accessed, and when it came ({@link Residence}). */
+    public boolean countsSinceArrival() {
+        return this == ALLKEYS_HYPERBOLIC;
+    }
 }

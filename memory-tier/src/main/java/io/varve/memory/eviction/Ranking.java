@@ -97,18 +97,34 @@ public final class Ranking {
      *
      * @param accessBits     the item's 24 access bits
      * @param expireAtMillis its expiry time, or a negative number if it has none
+     * @param now            milliseconds, or for a residence the ticks of {@link ResidenceClock}
      * @param random         bits for the policies that choose at random
      */
-    public static long score(EvictionPolicy policy, int accessBits, long expireAtMillis, long nowMillis, long random) {
+    public static long score(EvictionPolicy policy, int accessBits, long expireAtMillis, long now, long random) {
         return switch (policy) {
             // Ties are many among clocks of one second, 256 counts and equal TTLs: random low bits break them.
-            case ALLKEYS_LRU, VOLATILE_LRU, ALLKEYS_PENALTY, ALLKEYS_HYPERBOLIC ->
-                (AccessBits.idleMillis(accessBits, nowMillis) << TIE_BITS) + (random & TIE_MASK);
+            case ALLKEYS_LRU, VOLATILE_LRU, ALLKEYS_PENALTY ->
+                (AccessBits.idleMillis(accessBits, now) << TIE_BITS) + (random & TIE_MASK);
             case ALLKEYS_LFU, VOLATILE_LFU ->
-                (255L - AccessBits.frequency(accessBits, nowMillis) << TIE_BITS) + (random & TIE_MASK);
+                (255L - AccessBits.frequency(accessBits, now) << TIE_BITS) + (random & TIE_MASK);
             case VOLATILE_TTL -> (-expireAtMillis << TIE_BITS) + (random & TIE_MASK);
+            case ALLKEYS_HYPERBOLIC -> hyperbolic(accessBits, 1, now, random);
             case ALLKEYS_RANDOM, VOLATILE_RANDOM -> random >>> 1;
             case NOEVICTION -> Long.MIN_VALUE;
         };
+    }
+
+    /**
+     * The score of hyperbolic caching (Blankstein, Sen and Freedman, USENIX ATC 2017): the lowest of cost times accesses by time in
+     * memory goes first.
+     *
+     * @param accessBits a {@link Residence}
+     * @param cost       of a miss, in any unit, from 0; what costs nothing goes first
+     * @param ticks      of {@link ResidenceClock}
+     */
+    public static long hyperbolic(int accessBits, double cost, long ticks, long random) {
+        double badness = (Residence.resident(accessBits, ticks) + 1) / (cost * Residence.accesses(accessBits));
+        // Positive doubles have the order of their bits; the last of these are below what the count can tell.
+        return Double.doubleToRawLongBits(badness) & ~TIE_MASK | random & TIE_MASK;
     }
 }

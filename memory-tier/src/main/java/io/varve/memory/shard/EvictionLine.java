@@ -85,11 +85,21 @@ final class EvictionLine {
     }
 
     private long score(long address, long expireAt, long nowMillis, long random) {
+        if (policy == EvictionPolicy.ALLKEYS_HYPERBOLIC) {
+            return Ranking.hyperbolic(items.access().residence(address), costOf(address), items.access().ticks(),
+                    random);
+        }
         long score = Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, random);
         double[] divided = shares;
         return divided != null && isOverShare(ItemLayout.penaltyClass(address), divided)
                 ? score + Ranking.FIRST
                 : score;
+    }
+
+    /** What a miss of the item costs; the same for all while nobody knows. */
+    private double costOf(long address) {
+        double[] micros = context.missMicros;
+        return micros == null ? 1 : micros[Math.min(ItemLayout.penaltyClass(address), micros.length - 1)];
     }
 
     /** Whether items of a class have more than their share: of this shard, as keys fall evenly into all of them. */

@@ -2,6 +2,7 @@ package io.varve.memory.shard;
 
 import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.eviction.AccessBits;
+import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.CycleStatus;
 import io.varve.memory.expiry.DueCount;
 import io.varve.memory.expiry.ExpireAlgorithm;
@@ -183,7 +184,7 @@ public final class Shard {
         }
         long address = items.address(location);
         if (touch) {
-            items.touchAccess(address, nowMillis);
+            items.access().touch(address, nowMillis);
         }
         look(item, location, address);
         return true;
@@ -219,14 +220,15 @@ public final class Shard {
         items.look(item, location, address);
     }
 
-    /** {@link AccessBits#idleMillis}, or -1 if the policy keeps a frequency. */
+    /** {@link AccessBits#idleMillis}, or -1 if the policy keeps no clock. */
     public long idleMillis(Item item, long nowMillis) {
-        return context.evictionPolicy.countsFrequency()
+        EvictionPolicy policy = context.evictionPolicy;
+        return policy.countsFrequency() || policy.countsSinceArrival()
                 ? -1
                 : AccessBits.idleMillis(ItemLayout.access(item.address()), nowMillis);
     }
 
-    /** {@link AccessBits#frequency}, or -1 if the policy keeps a clock. */
+    /** {@link AccessBits#frequency}, or -1 if the policy keeps none. */
     public int frequency(Item item, long nowMillis) {
         return context.evictionPolicy.countsFrequency()
                 ? AccessBits.frequency(ItemLayout.access(item.address()), nowMillis)
@@ -235,10 +237,11 @@ public final class Shard {
 
     /** {@link AccessBits#idle} or {@link AccessBits#counted}, as the policy keeps it; what is negative is not said. */
     public void access(Item item, long idleSeconds, int frequency, long nowMillis) {
-        boolean counts = context.evictionPolicy.countsFrequency();
+        EvictionPolicy policy = context.evictionPolicy;
+        boolean counts = policy.countsFrequency();
         if (counts && frequency >= 0) {
             ItemLayout.access(item.address(), AccessBits.counted(frequency, nowMillis));
-        } else if (!counts && idleSeconds >= 0) {
+        } else if (!counts && !policy.countsSinceArrival() && idleSeconds >= 0) {
             ItemLayout.access(item.address(), AccessBits.idle(idleSeconds, nowMillis));
         }
     }
@@ -324,7 +327,7 @@ public final class Shard {
         long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, ShardPenalties.RESTORED,
                 nowMillis, false);
         long address = items.address(location);
-        ItemLayout.access(address, access);
+        items.access().restore(address, access);
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
         return true;
     }
@@ -344,7 +347,7 @@ public final class Shard {
             items.segments().penaltyClass(location, penaltyClass);
             return location;
         }
-        int marks = ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass);
+        int marks = ItemLayout.marks(accessOfNew(location, nowMillis), penaltyClass);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
                 valueLength, capacity, lookAt, marks, nowMillis);
         items.link(key, location, made, expireAt != Item.NEVER, lookAt, nowMillis);
@@ -352,6 +355,12 @@ public final class Shard {
             items.tellIfCreated(key, location);
         }
         return made;
+    }
+
+    private int accessOfNew(long found, long nowMillis) {
+        return found == Index.NONE
+                ? items.access().initial(nowMillis)
+                : items.access().replacing(items.address(found), nowMillis);
     }
 
     /** {@link #put} for a value that is already in a run, whose hold passes to the item. */
@@ -366,7 +375,7 @@ public final class Shard {
                 hint);
         long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
-                ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass));
+                ItemLayout.marks(accessOfNew(location, nowMillis), penaltyClass));
         items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
         items.tellIfCreated(key, location);
         look(item, made, items.address(made));

@@ -5,7 +5,6 @@ import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.collection.TreeCopy;
 import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.collection.TreeHeader;
-import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -109,8 +108,7 @@ public final class ShardCollections {
         }
         trees.nodes().now(nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, Item.TREE,
-                length, length, expireAt,
-                ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass), nowMillis);
+                length, length, expireAt, ItemLayout.marks(items.access().initial(nowMillis), penaltyClass), nowMillis);
         Memory.fill(ItemLayout.valueAddress(items.address(made)), length, (byte) 0);
         return made;
     }

@@ -33,6 +33,7 @@ public final class ShardContext {
     final Ticker ticker;
     /** Item sizes from here on live in a run of their own, bytes. */
     final int largeThresholdBytes;
+    private final int shards;
 
     /** Bytes that some write wanted and did not get; whoever makes room next clears it. */
     final AtomicLong refusedBytes = new AtomicLong();
@@ -55,9 +56,11 @@ public final class ShardContext {
     /** What a miss costs in each class, µs; null if penalties are not tracked, or nothing was measured. */
     volatile double @Nullable [] missMicros;
 
+    /** @param shards how many there are */
     public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, KeyHash keyHash,
             TagScanner scanner, Databases databases, Ticker ticker, int largeThresholdBytes,
-            EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy) {
+            EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy, int shards) {
+        this.shards = shards;
         this.regions = regions;
         this.budget = budget;
         this.pool = pool;
@@ -76,6 +79,16 @@ public final class ShardContext {
         evictionPolicy = eviction;
         evictionSamples = samples;
         cleanerPolicy = cleaner;
+    }
+
+    /** Says what a miss costs in each class from now on, µs, from 0; null: nobody knows. Not to be changed afterwards. */
+    public void missMicros(double @Nullable [] micros) {
+        missMicros = micros;
+    }
+
+    /** Bytes that a shard may hold: its part of the limit. */
+    long shardBytes() {
+        return budget.limitBytes() / shards;
     }
 
     public synchronized void subscribe(ChangeListener listener) {

@@ -2,7 +2,6 @@ package io.varve.memory.shard;
 
 import java.util.SplittableRandom;
 
-import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
@@ -54,6 +53,7 @@ final class ShardItems {
     private long datasetBytes;
     private long expired;
     private final ItemCleaning cleaning;
+    private final ItemAccess access;
     private final ShardLock lock;
 
     ShardItems(int number, ShardContext context, ShardLock lock, int heads, double growLoad,
@@ -73,6 +73,7 @@ final class ShardItems {
         this.sampler = new ItemSampler(this, context);
         this.penalties = new ShardPenalties(context);
         this.cleaning = new ItemCleaning(this, context);
+        this.access = new ItemAccess(context, segments, random);
     }
 
     static boolean isPast(long expireAtMillis, long nowMillis) {
@@ -83,14 +84,6 @@ final class ShardItems {
         item.look(location, address, ItemType.ofCode(ItemLayout.type(address)), ItemLayout.encoding(address),
                 ItemLayout.keyAddress(address), ItemLayout.keyLength(address), ItemLayout.valueAddress(address),
                 ItemLayout.valueLength(address), ItemLayout.capacity(address), TimedHashes.expireAtMillis(address));
-    }
-
-    void touchAccess(long address, long nowMillis) {
-        int bits = ItemLayout.access(address);
-        int touched = AccessBits.touched(context.evictionPolicy, bits, nowMillis, nextRandom());
-        if (touched != bits) {
-            ItemLayout.access(address, touched);
-        }
     }
 
     /** The one door for change: gives the change its number and tells who listens. */
@@ -166,7 +159,7 @@ final class ShardItems {
         if (isLookedAt) {
             timed.count(address, counted, TimedHashes.countsAsTimed(address));
         }
-        touchAccess(address, nowMillis);
+        access.touch(address, nowMillis);
         if (lookAt == Item.NEVER) {
             segments.overwritten(location, nowMillis);
         }
@@ -478,6 +471,10 @@ final class ShardItems {
     /** What becomes of items that the cleaner meets. */
     ItemCleaning cleaning() {
         return cleaning;
+    }
+
+    ItemAccess access() {
+        return access;
     }
 
     /** Draws items at random. */

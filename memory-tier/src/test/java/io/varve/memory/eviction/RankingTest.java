@@ -73,4 +73,33 @@ final class RankingTest {
         assertThat(Ranking.score(EvictionPolicy.ALLKEYS_LFU, rare, -1, NOW, 0))
                 .isGreaterThan(Ranking.score(EvictionPolicy.ALLKEYS_LFU, rare + 1, -1, NOW, 4095));
     }
+
+    /** Cost times accesses by residence, whatever the random bits are. */
+    @Test
+    void hyperbolicCachingHasTheOrderOfItsPriority() {
+        SplittableRandom random = new SplittableRandom(9);
+        long ticks = 1L << 33;
+        for (int i = 0; i < 100_000; i++) {
+            int one = (int) (random.nextLong() >>> 40);
+            int other = (int) (random.nextLong() >>> 40);
+            double oneCost = random.nextInt(1, 1_000_000);
+            double otherCost = random.nextInt(1, 1_000_000);
+            double priority = oneCost * Residence.accesses(one) / (Residence.resident(one, ticks) + 1);
+            double otherPriority = otherCost * Residence.accesses(other) / (Residence.resident(other, ticks) + 1);
+            if (priority < otherPriority * 0.999_999) {
+                assertThat(Ranking.hyperbolic(one, oneCost, ticks, 0))
+                        .isGreaterThan(Ranking.hyperbolic(other, otherCost, ticks, -1));
+            }
+        }
+    }
+
+    @Test
+    void hyperbolicCachingBreaksTiesAtRandomAndLetsGoFirstWhatCostsNothing() {
+        int fresh = Residence.begun(70);
+        assertThat(Ranking.hyperbolic(fresh, 5, 70, 1)).isLessThan(Ranking.hyperbolic(fresh, 5, 70, 2));
+        int old = Residence.begun(71 + Residence.TICKS / 2);
+        assertThat(Ranking.hyperbolic(fresh, 0, 70, 0)).isGreaterThan(Ranking.hyperbolic(old, 1e-9, 70, -1));
+        assertThat(Ranking.score(EvictionPolicy.ALLKEYS_HYPERBOLIC, fresh, -1, 80, 3))
+                .isEqualTo(Ranking.hyperbolic(fresh, 1, 80, 3));
+    }
 }

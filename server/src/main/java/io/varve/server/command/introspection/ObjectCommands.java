@@ -158,11 +158,15 @@ public final class ObjectCommands {
             return;
         }
         long idleMillis = call.session().idleMillis(call.item());
-        if (idleMillis < 0) {
+        if (idleMillis >= 0) {
+            call.reply().integer(idleMillis / 1000);
+        } else if (call.session().frequency(call.item()) < 0) {
+            call.reply()
+                    .error("ERR The maxmemory policy keeps neither idle times nor frequencies: select another one with "
+                            + "CONFIG SET maxmemory-policy, such as allkeys-lru.");
+        } else {
             call.reply().error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
                     + "switching between policies at runtime LRU and LFU data will take some time to adjust.");
-        } else {
-            call.reply().integer(idleMillis / 1000);
         }
     }
 

@@ -136,6 +136,13 @@ class DumpCommandsTest {
         assertThat(line("OBJECT FREQ f")).isEqualTo(":80");
         assertThat(line("RESTORE", "k", "0", PAYLOAD, "IDLETIME", "1000")).isEqualTo("+OK");
         assertThat(line("OBJECT FREQ k")).isEqualTo(":5");
+        restart(ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4").with("maxmemory-policy",
+                "allkeys-hyperbolic"));
+        assertThat(line("RESTORE", "f", "0", PAYLOAD, "FREQ", "80")).isEqualTo("+OK");
+        assertThat(line("OBJECT FREQ f")).startsWith("-ERR An LFU maxmemory policy is not selected");
+        assertThat(line("RESTORE", "k", "0", PAYLOAD, "IDLETIME", "1000")).isEqualTo("+OK");
+        assertThat(line("OBJECT IDLETIME k")).startsWith("-ERR The maxmemory policy keeps neither idle times")
+                .contains("CONFIG SET maxmemory-policy");
     }
 
     @ParameterizedTest

@@ -1,0 +1,71 @@
+package io.varve.memory.shard;
+
+import java.util.SplittableRandom;
+
+import io.varve.memory.eviction.AccessBits;
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.Residence;
+import io.varve.memory.eviction.ResidenceClock;
+import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.Segments;
+
+/** The access bits of a shard's items, as the policy of now keeps them. Guarded by the shard's lock. */
+final class ItemAccess {
+    private final ShardContext context;
+    private final Segments segments;
+    private final SplittableRandom random;
+    private final ResidenceClock residence = new ResidenceClock();
+
+    ItemAccess(ShardContext context, Segments segments, SplittableRandom random) {
+        this.context = context;
+        this.segments = segments;
+        this.random = random;
+    }
+
+    /** The bits of an item that comes. */
+    int initial(long nowMillis) {
+        EvictionPolicy policy = context.evictionPolicy;
+        return AccessBits.initial(policy, time(policy, nowMillis));
+    }
+
+    /** The bits of an item that takes the place of another of its key, which has been in memory since that came. */
+    int replacing(long oldAddress, long nowMillis) {
+        return context.evictionPolicy.countsSinceArrival()
+                ? Residence.touched(ItemLayout.access(oldAddress), ticks(), random.nextLong())
+                : initial(nowMillis);
+    }
+
+    /** Takes over the bits that an item fell with; of what has left memory, hyperbolic caching keeps nothing. */
+    void restore(long address, int bits) {
+        if (!context.evictionPolicy.countsSinceArrival()) {
+            ItemLayout.access(address, bits);
+        }
+    }
+
+    void touch(long address, long nowMillis) {
+        EvictionPolicy policy = context.evictionPolicy;
+        int bits = ItemLayout.access(address);
+        int touched = AccessBits.touched(policy, bits, time(policy, nowMillis), random.nextLong());
+        if (touched != bits) {
+            ItemLayout.access(address, touched);
+        }
+    }
+
+    /** The residence of an item that the evictor looks at, renewed if it is time for that. */
+    int residence(long address) {
+        int bits = ItemLayout.access(address);
+        int renewed = Residence.renewed(bits, ticks());
+        if (renewed != bits) {
+            ItemLayout.access(address, renewed);
+        }
+        return renewed;
+    }
+
+    private long time(EvictionPolicy policy, long nowMillis) {
+        return policy.countsSinceArrival() ? ticks() : nowMillis;
+    }
+
+    long ticks() {
+        return residence.ticks(segments.bytesWritten(), context.shardBytes());
+    }
+}

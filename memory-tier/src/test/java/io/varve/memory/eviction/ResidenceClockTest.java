@@ -1,0 +1,34 @@
+package io.varve.memory.eviction;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+final class ResidenceClockTest {
+    private static final long SHARD = 256_000;
+
+    @Test
+    void aTurnoverHasItsTicksHoweverOftenTheyAreAskedFor() {
+        ResidenceClock seldom = new ResidenceClock();
+        ResidenceClock often = new ResidenceClock();
+        for (long written = 0; written <= 10 * SHARD; written += 7) {
+            assertThat(often.ticks(written, SHARD)).isEqualTo(written / 1000);
+        }
+        assertThat(seldom.ticks(10 * SHARD, SHARD)).isEqualTo(10 * ResidenceClock.TICKS_PER_TURNOVER);
+    }
+
+    @Test
+    void anotherLimitChangesNothingOfWhatHasPassed() {
+        ResidenceClock clock = new ResidenceClock();
+        assertThat(clock.ticks(5_500, SHARD)).isEqualTo(5);
+        assertThat(clock.ticks(5_500, 2 * SHARD)).isEqualTo(5);
+        assertThat(clock.ticks(9_000, 2 * SHARD)).isEqualTo(7);
+        assertThat(clock.ticks(9_000, SHARD / 2)).isEqualTo(7);
+        assertThat(clock.ticks(10_000, SHARD / 2)).isEqualTo(9);
+    }
+
+    @Test
+    void theSmallestShardHasTicksOfOneByte() {
+        assertThat(new ResidenceClock().ticks(10, 1)).isEqualTo(10);
+    }
+}
