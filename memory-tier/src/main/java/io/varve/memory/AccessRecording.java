@@ -7,6 +7,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.locality.AccessProbe;
 import io.varve.memory.locality.AccessRecorder;
 import io.varve.memory.locality.ReuseRecorder;
+import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.shard.AccessedKey;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
@@ -19,12 +20,11 @@ import org.jspecify.annotations.Nullable;
  * second of which moves nothing in the stack.
  */
 final class AccessRecording {
-    /** Until items have classes. */
-    private static final int CLASS = 0;
-
     private final ShardContext context;
     private @Nullable AccessRecorder recorder;
     private @Nullable AccessProbe probe;
+    /** The last class that the recorder knows: 0 where it is not told of classes. */
+    private int lastClass;
 
     AccessRecording(ShardContext context) {
         this.context = context;
@@ -36,6 +36,7 @@ final class AccessRecording {
         if (!Objects.equals(present, recorder)) {
             recorder = present;
             probe = present == null ? null : present.newProbe();
+            lastClass = present == null ? 0 : present.classes() - 1;
         }
     }
 
@@ -45,7 +46,7 @@ final class AccessRecording {
             if (found) {
                 read(told, shard, key, item, nowMillis);
             } else {
-                readOfNothing(told, key, nowMillis);
+                readOfNothing(told, shard, key, nowMillis);
             }
         }
     }
@@ -54,14 +55,14 @@ final class AccessRecording {
         long hash = hash(key);
         long bytes = bytes(shard, item);
         if (told.countRead(hash, bytes)) {
-            told.read(hash, CLASS, bytes, deadline(item.expireAtMillis()), nowMillis);
+            told.read(hash, classOf(item), bytes, deadline(item.expireAtMillis()), nowMillis);
         }
     }
 
-    private void readOfNothing(AccessProbe told, Key key, long nowMillis) {
+    private void readOfNothing(AccessProbe told, Shard shard, Key key, long nowMillis) {
         long hash = hash(key);
         if (told.countReadOfNothing(hash)) {
-            told.readOfNothing(hash, CLASS, nowMillis);
+            told.readOfNothing(hash, Math.min(shard.penalties().classOfGone(key), lastClass), nowMillis);
         }
     }
 
@@ -69,24 +70,28 @@ final class AccessRecording {
     void write(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
         if (told != null) {
-            write(told, key, bytes(shard, item), item.expireAtMillis(), nowMillis);
+            write(told, key, classOf(item), bytes(shard, item), item.expireAtMillis(), nowMillis);
         }
     }
 
-    /** A write that has made an item of so many bytes. */
-    void write(Key key, int valueLength, long expireAtMillis, long nowMillis) {
+    /** A write that has made an item of this class and of so many bytes. */
+    void write(Key key, int penaltyClass, int valueLength, long expireAtMillis, long nowMillis) {
         AccessProbe told = probe;
         if (told != null) {
-            write(told, key, Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis,
-                    nowMillis);
+            write(told, key, Math.min(penaltyClass, lastClass),
+                    Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis, nowMillis);
         }
     }
 
-    private void write(AccessProbe told, Key key, long bytes, long expireAtMillis, long nowMillis) {
+    private void write(AccessProbe told, Key key, int itemClass, long bytes, long expireAtMillis, long nowMillis) {
         long hash = hash(key);
         if (told.countWrite(hash, bytes)) {
-            told.write(hash, CLASS, bytes, deadline(expireAtMillis), nowMillis);
+            told.write(hash, itemClass, bytes, deadline(expireAtMillis), nowMillis);
         }
+    }
+
+    private int classOf(Item item) {
+        return Math.min(ItemLayout.penaltyClass(item.address()), lastClass);
     }
 
     private long hash(Key key) {

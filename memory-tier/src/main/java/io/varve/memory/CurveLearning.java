@@ -14,50 +14,67 @@ import org.jspecify.annotations.Nullable;
  * them are given up: they would fill the recorder's table, and nobody can ask for what they would tell.
  */
 final class CurveLearning {
-    /** Until items have classes. */
-    static final int CLASSES = 1;
     private static final double KEPT = 0.9;
     /** The largest memory that matters, over the present one. */
     private static final double LARGEST = 2;
     /** For so many times as long as an item stays there, keys are followed. */
     private static final double PATIENCE = 1.25;
 
+    /** Of a small maxmemory so much is charged for recording at the most. */
+    private static final int LARGEST_PART = 32;
+
     private final ShardContext context;
     private final Shard[] shards;
+    private final PenaltyLearning penalties;
     private final int databases;
     private final long seed;
     private volatile long windowAccesses = CurveSettings.USUAL_WINDOW;
+    private volatile long chargedBytes;
     /** The recorder whose window it is, and the accesses before it; maintenance's. */
     private @Nullable AccessRecorder followed;
     private long windowStart;
 
-    CurveLearning(ShardContext context, Shard[] shards, CacheConfig config) {
+    CurveLearning(ShardContext context, Shard[] shards, PenaltyLearning penalties, CacheConfig config) {
         this.context = context;
         this.shards = shards;
+        this.penalties = penalties;
         databases = config.databases();
         seed = config.hashSeed();
         reconfigure(config);
     }
 
-    /** Begins or ends recording, as it is asked for. What it takes is charged without asking: it is a thousandth of maxmemory or so. */
+    /**
+     * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more.
+     *
+     * <p>What it takes is charged without asking: it is a thousandth of maxmemory or so. With sixteen classes it takes 1.5 MB even of a small maxmemory, which is to
+     * be the items': what is more than a thirty-second of it counts among what a server takes beside maxmemory.
+     */
     void reconfigure(CacheConfig config) {
         windowAccesses = config.curves().windowAccesses();
         AccessRecorder recorder = context.recorder();
-        if (config.curves().recorded() && recorder == null) {
-            AccessRecorder begun = new AccessRecorder(CLASSES, AccessRecorder.samplingFor(config.maxMemoryBytes()),
+        if (!config.recordsAccesses()) {
+            recorder = null;
+        } else if (recorder == null || recorder.classes() != penalties.classes()) {
+            recorder = new AccessRecorder(penalties.classes(), AccessRecorder.samplingFor(config.maxMemoryBytes()),
                     seed);
-            context.budget().charge(begun.bytes());
-            context.recorder(begun);
-        } else if (!config.curves().recorded() && recorder != null) {
-            context.recorder(null);
-            context.budget().release(recorder.bytes());
         }
+        context.recorder(recorder);
+        charge(recorder == null ? 0 : Math.min(recorder.bytes(), config.maxMemoryBytes() / LARGEST_PART));
     }
 
-    /** What recording takes in memory. */
+    private void charge(long bytes) {
+        long more = bytes - chargedBytes;
+        if (more > 0) {
+            context.budget().charge(more);
+        } else {
+            context.budget().release(-more);
+        }
+        chargedBytes = bytes;
+    }
+
+    /** What recording takes of maxmemory. */
     long bytes() {
-        AccessRecorder recorder = context.recorder();
-        return recorder == null ? 0 : recorder.bytes();
+        return chargedBytes;
     }
 
     /** Ends a window if it is over. */
@@ -80,9 +97,10 @@ final class CurveLearning {
 
     private void endWindow(AccessRecorder recorder, Runnable giveWay) {
         long nowMillis = context.ticker().wallMillis();
-        Costs costs = costs(recorder);
-        double largest = LARGEST * context.budget().limitBytes() - costs.fixedBytes();
-        long stays = recorder.evictionTime(Math.max(0, largest) / costs.bytesPerItemByte(), nowMillis);
+        Costs costs = costs();
+        penalties.endPeriod(recorder, costs.itemBytes(context.budget().limitBytes()), giveWay);
+        double largest = LARGEST * context.budget().limitBytes();
+        long stays = recorder.evictionTime(costs.itemBytes(largest), nowMillis);
         giveWay.run();
         if (stays < Long.MAX_VALUE) {
             recorder.giveUp(Math.max(windowAccesses, (long) (PATIENCE * stays)), giveWay);
@@ -97,7 +115,7 @@ final class CurveLearning {
         if (recorder == null) {
             return null;
         }
-        Costs costs = costs(recorder);
+        Costs costs = costs();
         long nowMillis = context.ticker().wallMillis();
         return new MemoryCurve(
                 itemClass == Cache.ALL_CLASSES ? recorder.curve(nowMillis) : recorder.curve(itemClass, nowMillis),
@@ -106,13 +124,18 @@ final class CurveLearning {
     }
 
     /** What items cost beside what is recorded of them. Immutable. */
-    private record Costs(double fixedBytes, double bytesPerItemByte) {}
+    private record Costs(double fixedBytes, double bytesPerItemByte) {
+        /** What items can have of so much maxmemory, in bytes of the curves. */
+        double itemBytes(double maxMemoryBytes) {
+            return Math.max(0, maxMemoryBytes - fixedBytes) / bytesPerItemByte;
+        }
+    }
 
-    private Costs costs(AccessRecorder recorder) {
+    private Costs costs() {
         ShardTotals totals = ShardTotals.of(shards, databases);
         double taken = totals.takenBytes();
         double usual = totals.usualBytes();
-        double others = Math.max(recorder.bytes(),
+        double others = Math.max(chargedBytes,
                 context.budget().chargedBytes() - context.pool().freeBytes() - taken);
         return new Costs(others + context.budget().reserveBytes(), usual <= 0 ? 1 : Math.max(1, taken / usual));
     }

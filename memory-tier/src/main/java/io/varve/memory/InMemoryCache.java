@@ -51,6 +51,7 @@ final class InMemoryCache implements Cache {
     private final Census census;
     private final Maintenance maintenance;
     private final Room room;
+    private final PenaltyLearning penalties;
     private final CurveLearning learning;
     private final Reclaimer reclaimer;
     private final long mostAtStart;
@@ -66,8 +67,9 @@ final class InMemoryCache implements Cache {
         this.reclaimer = new Reclaimer(context, shards);
         this.room = new Room(context, shards, reclaimer);
         this.census = new Census(shards, config.databases(), config.ticker());
-        this.learning = new CurveLearning(context, shards, config);
-        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, learning, config);
+        this.penalties = new PenaltyLearning(context, shards, room, config);
+        this.learning = new CurveLearning(context, shards, penalties, config);
+        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, penalties, learning, config);
     }
 
     static InMemoryCache open(CacheConfig asked) {
@@ -392,7 +394,7 @@ final class InMemoryCache implements Cache {
         Census.Figures counted = census.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
-                totals.takenBytes() + learning.bytes(), totals.datasetBytes, totals.liveBytes,
+                totals.takenBytes() + totals.penaltyBytes + learning.bytes(), totals.datasetBytes, totals.liveBytes,
                 totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
@@ -432,12 +434,12 @@ final class InMemoryCache implements Cache {
 
     @Override
     public @Nullable PenaltyReport penalties() {
-        return null;
+        return penalties.report();
     }
 
     @Override
     public int itemClasses() {
-        return CurveLearning.CLASSES;
+        return penalties.classes();
     }
 
     @Override
@@ -515,9 +517,10 @@ final class InMemoryCache implements Cache {
                 || wanted.segmentSizeBytes() != now.segmentSizeBytes() || wanted.heads() != now.heads()
                 || wanted.expireAlgorithm() != now.expireAlgorithm()
                 || wanted.expireBaseMillis() != now.expireBaseMillis()
-                || wanted.expireBuckets() != now.expireBuckets() || wanted.hashSeed() != now.hashSeed()) {
+                || wanted.expireBuckets() != now.expireBuckets() || wanted.hashSeed() != now.hashSeed()
+                || wanted.penalties().classes() != now.penalties().classes()) {
             throw new IllegalArgumentException(
-                    "databases, shards, segment-size, heads and the expiry algorithm with its buckets are fixed at start");
+                    "databases, shards, segment-size, heads, penalty-classes and the expiry algorithm with its buckets are fixed at start");
         }
         requireRoomForHeads(wanted, wanted.shards(), wanted.segmentSizeBytes());
         requireAddressSpace(wanted);
@@ -526,6 +529,7 @@ final class InMemoryCache implements Cache {
         context.budget()
                 .reserve(Room.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
         maintenance.reconfigure(wanted);
+        penalties.reconfigure(wanted);
         learning.reconfigure(wanted);
         config = wanted;
     }

@@ -11,10 +11,12 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.shard.Databases;
+import io.varve.memory.shard.PenaltyTracking;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,7 @@ final class InMemorySession implements CacheSession {
     /** Empty index buckets a scan passes over for each item it was asked for, as in Redis. */
     private static final long BUCKETS_PER_COUNT = 10;
     private static final int RANDOM_TRIES = 100;
+    private static final PenaltyRanges ANY_CLASS = new PenaltyRanges(PenaltyRanges.MOST);
     /** Keys whose cache lines are read ahead together: as many as a batch has commands. */
     private static final int TOUCHED_AT_ONCE = 128;
     private static final int LINE_BYTES = 64;
@@ -35,6 +38,7 @@ final class InMemorySession implements CacheSession {
     private final ShardRouter router;
     private final KeyHash keyHash;
     private final Databases databases;
+    private final ShardContext context;
     private final AccessRecording accesses;
     private final SplittableRandom random = new SplittableRandom();
     private final Item visited = new Item();
@@ -45,12 +49,15 @@ final class InMemorySession implements CacheSession {
     private long nowMillis;
     private boolean touching = true;
     private boolean telling = true;
+    /** The class of penalty of what is written, or AUTOMATIC. */
+    private int hint = AUTOMATIC;
 
     InMemorySession(Shard[] shards, ShardRouter router, ShardContext context, long nowMillis) {
         this.shards = shards;
         this.router = router;
         keyHash = context.keyHash();
         databases = context.databases();
+        this.context = context;
         accesses = new AccessRecording(context);
         this.nowMillis = nowMillis;
     }
@@ -78,17 +85,26 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void writesInto(int penaltyClass) {
-        // Items have no classes yet.
+        hint = penaltyClass == AUTOMATIC ? AUTOMATIC : required(penaltyClass);
+    }
+
+    /** A class that there is; any that could be while penalties are not tracked. */
+    private int required(int penaltyClass) {
+        PenaltyTracking tracking = context.tracking();
+        return (tracking == null ? ANY_CLASS : tracking.ranges()).require(penaltyClass);
     }
 
     @Override
     public int penaltyClass(Item item) {
-        return 0;
+        return context.tracking() == null ? 0 : ItemLayout.penaltyClass(item.address());
     }
 
     @Override
     public void penaltyClass(Item item, int penaltyClass) {
-        // Items have no classes yet.
+        int chosen = required(penaltyClass);
+        if (context.tracking() != null) {
+            shardOf(item).penaltyClass(item, chosen);
+        }
     }
 
     @Override
@@ -255,6 +271,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[key.shard()];
         boolean found = shard.findForWriting(key, item, nowMillis, touching);
         if (found && touching) {
+            shard.penalties().wrote(item);
             accesses.write(shard, key, item, nowMillis);
         }
         return found;
@@ -294,22 +311,22 @@ final class InMemorySession implements CacheSession {
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, nowMillis, telling);
+        shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, hint, nowMillis, telling);
         accesses.write(shard, key, item, nowMillis);
     }
 
     @Override
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, nowMillis);
-        accesses.write(key, valueLength, expireAtMillis, nowMillis);
+        int written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
+        accesses.write(key, written, valueLength, expireAtMillis, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
     @Override
     public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, nowMillis);
+        shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
         accesses.write(shard, key, item, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
@@ -382,7 +399,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler) {
         Shard shard = shards[key.shard()];
-        shard.collections().make(key, item, tree, expireAtMillis, filler, nowMillis);
+        shard.collections().make(key, item, tree, expireAtMillis, filler, hint, nowMillis);
         accesses.write(shard, key, item, nowMillis);
     }
 
@@ -402,7 +419,8 @@ final class InMemorySession implements CacheSession {
     @Override
     public void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
         Shard shard = shards[to.shard()];
-        shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, nowMillis);
+        shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, hint,
+                nowMillis);
         shard.changed(Change.SET, to.database(), to.address(), to.length());
         accesses.write(shard, to, written, nowMillis);
     }

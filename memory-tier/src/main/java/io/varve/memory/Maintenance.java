@@ -38,6 +38,7 @@ final class Maintenance {
     private final Room room;
     private final Reclaimer reclaimer;
     private final Census census;
+    private final PenaltyLearning penalties;
     private final CurveLearning learning;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
@@ -53,12 +54,13 @@ final class Maintenance {
     private boolean limited;
 
     Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, Census census,
-            CurveLearning learning, CacheConfig config) {
+            PenaltyLearning penalties, CurveLearning learning, CacheConfig config) {
         this.context = context;
         this.shards = shards;
         this.room = room;
         this.reclaimer = reclaimer;
         this.census = census;
+        this.penalties = penalties;
         this.learning = learning;
         held = new ShardSet(shards.length);
         heldSinceNanos = new long[shards.length];
@@ -115,6 +117,10 @@ final class Maintenance {
             chores.attempt(() -> cleanSlice(shard, giveWay));
         }
         chores.attempt(() -> census.slice(giveWay));
+        chores.attempt(() -> {
+            penalties.slice(giveWay);
+            return false;
+        });
         chores.attempt(() -> {
             learning.slice(giveWay);
             return false;

@@ -18,6 +18,17 @@ public final class Ranking {
     /** How many items are drawn for a line: its error is about 6 % of the items. */
     public static final int SAMPLE = 64;
 
+    /**
+     * Added to the score of an item that is to go before all others, whatever their scores are: 2^24 seconds in milliseconds, and the bits
+     * that break ties, are less.
+     */
+    public static final long FIRST = 1L << 62;
+    /**
+     * Fewer than one in so many who are to go first do not go alone: to empty segments of them would move more bytes for each
+     * that is gained.
+     */
+    private static final int LEAST_PART_FIRST = 16;
+
     private static final int TIE_BITS = 12;
     private static final long TIE_MASK = (1L << TIE_BITS) - 1;
 
@@ -40,7 +51,7 @@ public final class Ranking {
     }
 
     /**
-     * Draws the line through what was sampled.
+     * Draws the line through what was sampled; if enough are to go {@linkplain #FIRST first}, so that nobody else goes.
      *
      * @param samples maxmemory-samples
      * @return false if nothing was drawn: nobody may go
@@ -51,8 +62,18 @@ public final class Ranking {
         }
         Arrays.sort(scores, 0, drawn);
         int worst = Math.max(1, (int) Math.round(drawn * worstShare(samples)));
-        line = scores[drawn - worst];
+        int first = first();
+        line = scores[drawn - (first * LEAST_PART_FIRST >= drawn ? Math.min(worst, first) : worst)];
         return true;
+    }
+
+    /** How many of the sample, which is sorted, are to go before all others. */
+    private int first() {
+        int others = drawn;
+        while (others > 0 && scores[others - 1] >= FIRST) {
+            others--;
+        }
+        return drawn - others;
     }
 
     /** Puts the line where everything is past it; false if nothing was drawn. */

@@ -1,5 +1,6 @@
 package io.varve.memory.locality;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
@@ -127,6 +128,23 @@ public final class AccessRecorder {
     /** {@link ReuseRecorder#curve(int, long)}. */
     public MissRatioCurve curve(int itemClass, long nowMillis) {
         return ask(nowMillis, waiting -> recorder.curve(itemClass, waiting));
+    }
+
+    /**
+     * The curves of all classes, each with memory of its own.
+     *
+     * @param giveWay done after each hold of the lock
+     */
+    public List<MissRatioCurve> curves(long nowMillis, Runnable giveWay) {
+        Waiting[] waiting = waiting(nowMillis, giveWay);
+        List<MissRatioCurve> curves = new ArrayList<>(waiting.length);
+        for (int i = 0; i < waiting.length; i++) {
+            synchronized (lock) {
+                curves.add(recorder.curve(i, waiting));
+            }
+            giveWay.run();
+        }
+        return curves;
     }
 
     /** {@link ReuseRecorder#evictionTime}. */

@@ -1,5 +1,7 @@
 package io.varve.memory.locality;
 
+import java.util.Arrays;
+
 /**
  * How often the items of each class were accessed, how many reads missed, and what the fills that followed took. Guarded by its owner's lock.
  *
@@ -72,15 +74,38 @@ public final class ClassCounts {
         return counts[(penaltyClass << SHIFT) + MICROS];
     }
 
+    public long writes(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + WRITES];
+    }
+
+    /** Adds everything to what another has, of as many classes. */
+    public void addTo(ClassCounts other) {
+        requireAsMany(other);
+        for (int i = 0; i < counts.length; i++) {
+            other.counts[i] += counts[i];
+        }
+    }
+
+    /** What has been counted since another one of as many classes had counted this, which was so far then. */
+    public ClassCounts since(ClassCounts before) {
+        requireAsMany(before);
+        ClassCounts since = new ClassCounts(classes());
+        for (int i = 0; i < counts.length; i++) {
+            since.counts[i] = counts[i] - before.counts[i];
+        }
+        return since;
+    }
+
     /** Adds everything to what another has, of as many classes, and begins with nothing. */
     public void drainTo(ClassCounts other) {
+        addTo(other);
+        Arrays.fill(counts, 0);
+    }
+
+    private void requireAsMany(ClassCounts other) {
         if (other.counts.length != counts.length) {
             throw new IllegalArgumentException(
                     "Counts of " + classes() + " classes do not go to those of " + other.classes());
-        }
-        for (int i = 0; i < counts.length; i++) {
-            other.counts[i] += counts[i];
-            counts[i] = 0;
         }
     }
 }

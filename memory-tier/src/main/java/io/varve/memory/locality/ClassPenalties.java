@@ -55,6 +55,11 @@ public final class ClassPenalties {
         return classes == 0 ? UNKNOWN_MICROS : sum / classes;
     }
 
+    /** Whether anything was ever measured of a class. Asked by the writer. */
+    public boolean isKnown(int penaltyClass) {
+        return known[penaltyClass];
+    }
+
     /** What a miss costs, µs. */
     public double micros(int penaltyClass) {
         return micros[penaltyClass];

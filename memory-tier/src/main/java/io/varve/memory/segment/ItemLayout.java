@@ -130,20 +130,22 @@ public final class ItemLayout {
 
     /**
      * Writes everything of an item but the bytes of its key and its value: those go to {@link #keyAddress} and
-     * {@link #valueAddress}. It has no expiry time yet, is in no time bucket, and is of penalty class 0.
+     * {@link #valueAddress}. It has no expiry time yet, and is in no time bucket.
+     *
+     * @param marks {@link #marks(int, int)}
      */
     public static void write(long address, ItemType type, int encoding, int database, int keyLength, int valueLength,
-            int capacity, boolean expiryFields, int access) {
-        write(address, type, encoding, database, keyLength, valueLength, capacity, expiryFields, access, false);
+            int capacity, boolean expiryFields, int marks) {
+        write(address, type, encoding, database, keyLength, valueLength, capacity, expiryFields, marks, false);
     }
 
     /** As the shorter {@code write}, with or without an extension, which is zero at first. */
     public static void write(long address, ItemType type, int encoding, int database, int keyLength, int valueLength,
-            int capacity, boolean expiryFields, int access, boolean extension) {
+            int capacity, boolean expiryFields, int marks, boolean extension) {
         assert keyLength >= 0 && valueLength >= 0 && valueLength <= capacity : keyLength + " " + valueLength + " "
                 + capacity;
         Memory.putLong(address,
-                header(type.code(), encoding, database, keyLength, capacity, expiryFields, access, extension));
+                header(type.code(), encoding, database, keyLength, capacity, expiryFields, marks, extension));
         long next = address + HEADER_BYTES;
         if (expiryFields) {
             Memory.putUnsigned48(next, NEVER_FIELD);
@@ -168,7 +170,7 @@ public final class ItemLayout {
     }
 
     private static long header(int type, int encoding, int database, int keyLength, int capacity, boolean expiryFields,
-            int access, boolean extension) {
+            int marks, boolean extension) {
         assert encoding >= 0 && encoding <= MAX_ENCODING : encoding;
         assert database >= 0 && database <= MAX_DATABASE : database;
         boolean longKey = keyLength > MAX_SHORT_KEY;
@@ -180,9 +182,10 @@ public final class ItemLayout {
                 | (longCapacity ? 1L << LONG_CAPACITY_SHIFT : 0)
                 | (extension ? 1L << EXTENSION_SHIFT : 0)
                 | (long) (database & DATABASE_MASK) << DATABASE_SHIFT
+                | (long) (marks >>> ACCESS_BITS & PENALTY_MASK) << PENALTY_SHIFT
                 | (long) (longKey ? KEY_LENGTH_MASK : keyLength) << KEY_LENGTH_SHIFT
                 | (long) (longCapacity ? CAPACITY_MASK : capacity) << CAPACITY_SHIFT
-                | (long) (access & ACCESS_MASK) << ACCESS_SHIFT;
+                | (long) (marks & ACCESS_MASK) << ACCESS_SHIFT;
     }
 
     /** The type's code, {@link ItemType#DEAD} for a dead item. */
@@ -225,10 +228,28 @@ public final class ItemLayout {
         return get(address, DATABASE_SHIFT, DATABASE_MASK);
     }
 
+    /**
+     * What is noted of an item beside what it is, and goes with it where it goes: its access bits and its penalty class.
+     *
+     * @param access       0 to {@link #MAX_ACCESS}
+     * @param penaltyClass 0 to {@link #MAX_PENALTY_CLASS}
+     */
+    public static int marks(int access, int penaltyClass) {
+        assert access >= 0 && access <= MAX_ACCESS : access;
+        assert penaltyClass >= 0 && penaltyClass <= MAX_PENALTY_CLASS : penaltyClass;
+        return penaltyClass << ACCESS_BITS | access;
+    }
+
+    /** The {@linkplain #marks(int, int) marks} of an item, for another that takes its place. */
+    public static int marks(long address) {
+        return marks(access(address), penaltyClass(address));
+    }
+
     public static int penaltyClass(long address) {
         return get(address, PENALTY_SHIFT, PENALTY_MASK);
     }
 
+    /** SAFETY: of an item that was {@linkplain Segments#born born} its segments count the class: {@link Segments#penaltyClass}. */
     public static void penaltyClass(long address, int penaltyClass) {
         set(address, PENALTY_SHIFT, PENALTY_MASK, penaltyClass);
     }

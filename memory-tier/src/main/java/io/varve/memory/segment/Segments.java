@@ -35,6 +35,7 @@ public final class Segments {
     private long liveItems;
     private long largeBytes;
     private long largeItems;
+    private final ClassBytes classBytes = new ClassBytes();
     private long bytesWritten;
     private long freedWhole;
     private long seals;
@@ -181,6 +182,7 @@ public final class Segments {
         } else {
             ownedSegment(location).addLifetime(expireAtMillis, writtenMillis);
         }
+        classBytes.add(ItemLayout.penaltyClass(pool.address(location)), size);
     }
 
     /**
@@ -191,6 +193,7 @@ public final class Segments {
         long address = pool.address(location);
         assert !ItemLayout.isDead(address) : "died twice: " + location;
         int size = ItemLayout.size(address);
+        classBytes.add(ItemLayout.penaltyClass(address), -size);
         if (Location.isLarge(location)) {
             largeItems--;
             largeBytes -= size;
@@ -281,6 +284,7 @@ public final class Segments {
         segment.resizeTail(difference);
         usedBytes += difference;
         liveBytes += difference;
+        classBytes.add(ItemLayout.penaltyClass(pool.address(location)), difference);
         bytesWritten += Math.max(0, difference);
         return true;
     }
@@ -300,6 +304,23 @@ public final class Segments {
         }
         segment.removeLifetime(oldMillis);
         segment.addLifetime(newMillis, segment.lastingItems() == 0 ? nowMillis : segment.meanWrittenAtMillis());
+    }
+
+    /** Puts a live item into a penalty class. */
+    public void penaltyClass(long location, int penaltyClass) {
+        long address = pool.address(location);
+        int before = ItemLayout.penaltyClass(address);
+        if (before != penaltyClass) {
+            int size = ItemLayout.size(address);
+            classBytes.add(before, -size);
+            classBytes.add(penaltyClass, size);
+            ItemLayout.penaltyClass(address, penaltyClass);
+        }
+    }
+
+    /** Bytes of the live items of a penalty class, of all of {@link #liveBytes()}. */
+    public long classBytes(int penaltyClass) {
+        return classBytes.of(penaltyClass, liveBytes());
     }
 
     /** An item without an expiry time was written over in place: it is as stable as one written now. */

@@ -5,6 +5,8 @@ import io.varve.memory.eviction.Ranking;
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.Segments;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which of a shard's items are past the line: the policy, applied to where they lie. Guarded by the shard's lock.
@@ -20,6 +22,8 @@ final class EvictionLine {
     private final ShardContext context;
     private final Ranking ranking = new Ranking();
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
+    /** What each class of penalty may have of what all items have; null if that plays no part. */
+    private double @Nullable [] shares;
 
     EvictionLine(ShardItems items, ShardContext context) {
         this.items = items;
@@ -30,6 +34,7 @@ final class EvictionLine {
     boolean follow(EvictionPolicy now) {
         boolean changed = policy != now;
         policy = now;
+        shares = now == EvictionPolicy.ALLKEYS_PENALTY ? context.shares : null;
         return changed;
     }
 
@@ -55,7 +60,7 @@ final class EvictionLine {
             long address = items.address(location);
             long expireAt = TimedHashes.expireAtMillis(address);
             if (mayGo(expireAt)) {
-                ranking.draw(score(address, expireAt, nowMillis));
+                ranking.draw(score(address, expireAt, nowMillis, items.nextRandom()));
             }
         }
         return isRandom() ? ranking.drawLineBelowAll() : ranking.drawLine(context.evictionSamples);
@@ -76,18 +81,27 @@ final class EvictionLine {
 
     /** Whether an item is past the line; it may go. */
     boolean isPast(long address, long expireAt, long nowMillis) {
-        return ranking.goes(score(address, expireAt, nowMillis));
+        return ranking.goes(score(address, expireAt, nowMillis, items.nextRandom()));
     }
 
-    private long score(long address, long expireAt, long nowMillis) {
-        return Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, items.nextRandom());
+    private long score(long address, long expireAt, long nowMillis, long random) {
+        long score = Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, random);
+        double[] divided = shares;
+        return divided != null && isOverShare(ItemLayout.penaltyClass(address), divided)
+                ? score + Ranking.FIRST
+                : score;
+    }
+
+    /** Whether items of a class have more than their share: of this shard, as keys fall evenly into all of them. */
+    private boolean isOverShare(int penaltyClass, double[] divided) {
+        Segments segments = items.segments();
+        return segments.classBytes(penaltyClass) > divided[penaltyClass] * segments.liveBytes();
     }
 
     /** Whether the root item at a location may go and is past the line, as each of its nodes finds. */
     boolean isOwnerPast(long root, long nowMillis) {
         long address = items.address(root);
         long expireAt = TimedHashes.expireAtMillis(address);
-        return mayGo(expireAt) && ranking
-                .goes(Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, root * SPREAD));
+        return mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis, root * SPREAD));
     }
 }

@@ -35,6 +35,7 @@ final class ItemCleaning {
         assert removed : "the index has lost " + location;
         // What fell lives on.
         evicted += gone ? 1 : 0;
+        items.penalties().evicted(hash, physical, ItemLayout.penaltyClass(address));
         items.letGo(location, address, physical, gone ? Change.EVICTED : Change.FELL, true);
     }
 

@@ -54,6 +54,7 @@ final class NodeCleaner {
         if (letOwnerGo(root, ItemLayout.size(address), evicting, nowMillis)) {
             return disposeDying(location, address, nowMillis);
         }
+        trees.nodes().penaltyClass(location, ItemLayout.penaltyClass(items.address(root)));
         int moved = move(location, address, nowMillis);
         if (moved < 0 && mayEvict && line.mayGo(TimedHashes.expireAtMillis(items.address(root)))) {
             evict(root);

@@ -48,42 +48,43 @@ final class NodeItems {
         return context.pool.address(location);
     }
 
-    /** Appends an item (or takes a run for it) and writes all of it but the node's bytes. */
-    long make(int node, int capacity, long nowMillis) {
+    /** Appends an item (or takes a run for it) and writes all of it but the node's bytes; of the class of the collection's root item. */
+    long make(int node, int capacity, int penaltyClass, long nowMillis) {
         int size = ItemLayout.size(ID_BYTES, capacity, false);
         datasetBytes += ID_BYTES + capacity;
         try {
             return size >= context.largeThresholdBytes
-                    ? makeLarge(node, capacity)
-                    : append(node, capacity, size, nowMillis);
+                    ? makeLarge(node, capacity, penaltyClass)
+                    : append(node, capacity, penaltyClass, size, nowMillis);
         } catch (CacheFullException full) {
             datasetBytes -= ID_BYTES + capacity;
             throw CacheFullException.of(size);
         }
     }
 
-    private long append(int node, int capacity, int size, long nowMillis) {
+    private long append(int node, int capacity, int penaltyClass, int size, long nowMillis) {
         long location = segments.append(size, Segments.DEFAULT_CLASS, nowMillis);
-        write(address(location), node, capacity, false);
+        write(address(location), node, capacity, penaltyClass, false);
         segments.born(location, size, Item.NEVER, nowMillis);
         return location;
     }
 
-    private long makeLarge(int node, int capacity) {
+    private long makeLarge(int node, int capacity, int penaltyClass) {
         LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(ID_BYTES), capacity);
         if (run == null) {
             throw CacheFullException.INSTANCE;
         }
         // As with every large item there are expiry fields, though never a time.
         long address = run.address() - (ItemLayout.size(ID_BYTES, capacity, true) - capacity);
-        write(address, node, capacity, true);
+        write(address, node, capacity, penaltyClass, true);
         long location = context.pool.largeItems().adopt(run, address, number);
         segments.born(location, ItemLayout.size(address), Item.NEVER, 0);
         return location;
     }
 
-    private static void write(long address, int node, int capacity, boolean expiryFields) {
-        ItemLayout.write(address, ItemType.STRING, 0, 0, ID_BYTES, capacity, capacity, expiryFields, 0);
+    private static void write(long address, int node, int capacity, int penaltyClass, boolean expiryFields) {
+        ItemLayout.write(address, ItemType.STRING, 0, 0, ID_BYTES, capacity, capacity, expiryFields,
+                ItemLayout.marks(0, penaltyClass));
         ItemLayout.internal(address, true);
         Memory.putInt(ItemLayout.keyAddress(address), node);
     }
@@ -117,6 +118,11 @@ final class NodeItems {
     void discard(long location) {
         datasetBytes -= ID_BYTES + ItemLayout.capacity(address(location));
         segments.died(location);
+    }
+
+    /** Puts an item into the class of its collection's root item. */
+    void penaltyClass(long location, int penaltyClass) {
+        segments.penaltyClass(location, penaltyClass);
     }
 
     /** Moves an item; what its id stands for is the caller's to say. */

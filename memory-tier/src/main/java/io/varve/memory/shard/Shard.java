@@ -147,6 +147,9 @@ public final class Shard {
         } else {
             misses++;
         }
+        if (touch) {
+            items.penalties().read(key, item, found);
+        }
         return found;
     }
 
@@ -270,13 +273,14 @@ public final class Shard {
     /**
      * Makes an item under the key, in place or appended.
      *
+     * @param hint  the class of penalty, or {@link ShardPenalties#AUTOMATIC}
      * @param tells whether a key that was not there is told of as one that has come
      * @throws CacheFullException if there is no memory for it; the key is then as it was
      */
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
-            long expireAtMillis, long nowMillis, boolean tells) {
+            long expireAtMillis, int hint, long nowMillis, boolean tells) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
-        long location = place(key, type, encoding, valueLength, capacity, expireAt, expireAt, nowMillis, tells);
+        long location = place(key, type, encoding, valueLength, capacity, expireAt, expireAt, hint, nowMillis, tells);
         look(item, location, items.address(location));
     }
 
@@ -289,17 +293,18 @@ public final class Shard {
         return location == Index.NONE ? Item.NEVER : TimedHashes.expireAtMillis(items.address(location));
     }
 
-    /** {@link #put}, and the value's bytes. */
-    public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
-            long nowMillis) {
+    /** {@link #put}, and the value's bytes. @return the class of penalty of the item */
+    public int set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
+            int hint, long nowMillis) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long lookAt = TimedHashes.lookAtMillis(type, encoding, valueAddress, valueLength, expireAt);
-        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, nowMillis, true);
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, hint, nowMillis, true);
         long address = items.address(location);
         Memory.copy(valueAddress, ItemLayout.valueAddress(address), valueLength);
         if (TimedHashes.isTimed(address)) {
             TimedHashes.expireAtMillis(address, expireAt);
         }
+        return ItemLayout.penaltyClass(address);
     }
 
     /**
@@ -316,7 +321,8 @@ public final class Shard {
         boolean isTimed = type == ItemType.HASH && encoding == Item.TIMED;
         long expireAt = isTimed ? TimedHashLayout.expireAtMillis(value, from) : expireAtMillis;
         long lookAt = isTimed ? TimedHashes.lookAtMillis(value, from, valueLength, expireAt) : expireAt;
-        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, nowMillis, false);
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, ShardPenalties.RESTORED,
+                nowMillis, false);
         long address = items.address(location);
         ItemLayout.access(address, access);
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
@@ -328,17 +334,19 @@ public final class Shard {
      * @param tells  whether a key that was not there is told of as one that has come
      */
     private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt, long lookAt,
-            long nowMillis, boolean tells) {
+            int hint, long nowMillis, boolean tells) {
         long location = locate(key, nowMillis);
         long address = location == Index.NONE ? 0 : items.address(location);
+        int penaltyClass = items.penalties().classOfWrite(key, address, hint);
         if (location != Index.NONE && !ItemLayout.isTree(address)
                 && items.fitsInPlace(location, address, valueLength, lookAt)) {
             items.rewrite(location, address, type, encoding, valueLength, expireAt, lookAt, nowMillis);
+            items.segments().penaltyClass(location, penaltyClass);
             return location;
         }
-        int access = AccessBits.initial(context.evictionPolicy, nowMillis);
+        int marks = ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
-                valueLength, capacity, lookAt, access, nowMillis);
+                valueLength, capacity, lookAt, marks, nowMillis);
         items.link(key, location, made, expireAt != Item.NEVER, lookAt, nowMillis);
         if (tells) {
             items.tellIfCreated(key, location);
@@ -347,16 +355,18 @@ public final class Shard {
     }
 
     /** {@link #put} for a value that is already in a run, whose hold passes to the item. */
-    public void putRun(Key key, Item item, LargeRun run, int encoding, long expireAtMillis, long nowMillis) {
+    public void putRun(Key key, Item item, LargeRun run, int encoding, long expireAtMillis, int hint, long nowMillis) {
         if (run.headRoom() < ItemLayout.largeHeadRoom(key.length())) {
             throw new IllegalArgumentException("A run with " + run.headRoom()
                     + " bytes in front of its value has no room for a key of " + key.length());
         }
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long location = locate(key, nowMillis);
+        int penaltyClass = items.penalties().classOfWrite(key, location == Index.NONE ? 0 : items.address(location),
+                hint);
         long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
-                AccessBits.initial(context.evictionPolicy, nowMillis));
+                ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass));
         items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
         items.tellIfCreated(key, location);
         look(item, made, items.address(made));
@@ -394,13 +404,13 @@ public final class Shard {
         long address = item.address();
         try {
             return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                    valueLength, capacity, ItemLayout.expireAtMillis(address), ItemLayout.access(address), nowMillis);
+                    valueLength, capacity, ItemLayout.expireAtMillis(address), ItemLayout.marks(address), nowMillis);
         } catch (CacheFullException full) {
             if (capacity == valueLength) {
                 throw full;
             }
             return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                    valueLength, valueLength, ItemLayout.expireAtMillis(address), ItemLayout.access(address),
+                    valueLength, valueLength, ItemLayout.expireAtMillis(address), ItemLayout.marks(address),
                     nowMillis);
         }
     }
@@ -455,6 +465,27 @@ public final class Shard {
         }
         items.changeExpiry(location, items.address(location), millis, nowMillis);
         look(item, location, items.address(location));
+    }
+
+    /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key, or of a copy that goes there. */
+    int classOfWrite(Key key, long copied, int hint, long nowMillis) {
+        long location = locate(key, nowMillis);
+        return items.penalties().classOfWrite(key, location == Index.NONE ? copied : items.address(location), hint);
+    }
+
+    /** Puts a found item into a class of penalty. */
+    public void penaltyClass(Item item, int penaltyClass) {
+        items.segments().penaltyClass(item.location(), penaltyClass);
+    }
+
+    /** Bytes of the live items of a class, nodes of collections with them. */
+    public long classBytes(int penaltyClass) {
+        return items.segments().classBytes(penaltyClass);
+    }
+
+    /** What is known of the penalties of its keys. */
+    public ShardPenalties penalties() {
+        return items.penalties();
     }
 
     /** The shard's large collections. */
@@ -574,6 +605,7 @@ public final class Shard {
         }
         totals.expiryBytes += items.expiry().bytes();
         totals.nodeTableBytes += items.trees().bytes();
+        totals.penaltyBytes += items.penalties().bytes();
         totals.datasetBytes += items.datasetBytes();
         totals.liveBytes += items.segments().liveBytes();
         totals.usedBytes += items.segments().usedBytes();

@@ -47,14 +47,19 @@ public final class ShardCollections {
         tree.open(trees.nodes(), item.valueAddress(), item.valueLength(), nowMillis);
     }
 
-    /** Makes a tree in the place of what is under a key, complete with what the filler puts into it. */
-    public void make(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler,
+    /**
+     * Makes a tree in the place of what is under a key, complete with what the filler puts into it.
+     *
+     * @param hint the class of penalty, or {@link ShardPenalties#AUTOMATIC}
+     */
+    public void make(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler, int hint,
             long nowMillis) {
         long expireAt = shard.expireAt(key, expireAtMillis, nowMillis);
         boolean keepsTimes = TimedHashLayout.isTimedHeader(tree.headerBytes());
         // With room for a time where there may be one: which it is is known at the end.
         long made = begin(key, tree.type(), tree.headerBytes(),
-                keepsTimes && expireAt == Item.NEVER ? ItemLayout.MAX_EXPIRE_AT_MILLIS : expireAt, nowMillis);
+                keepsTimes && expireAt == Item.NEVER ? ItemLayout.MAX_EXPIRE_AT_MILLIS : expireAt,
+                shard.classOfWrite(key, 0, hint, nowMillis), nowMillis);
         long address = items.address(made);
         boolean filled = false;
         try {
@@ -98,13 +103,14 @@ public final class ShardCollections {
     }
 
     /** A root item without trees that nothing refers to yet. */
-    private long begin(Key key, ItemType type, int length, long expireAt, long nowMillis) {
+    private long begin(Key key, ItemType type, int length, long expireAt, int penaltyClass, long nowMillis) {
         if (trees.nodes().isBegun()) {
             throw new IllegalStateException("Writes have begun that are to be one, to another collection of the shard");
         }
         trees.nodes().now(nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, Item.TREE,
-                length, length, expireAt, AccessBits.initial(context.evictionPolicy, nowMillis), nowMillis);
+                length, length, expireAt,
+                ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass), nowMillis);
         Memory.fill(ItemLayout.valueAddress(items.address(made)), length, (byte) 0);
         return made;
     }
@@ -113,12 +119,15 @@ public final class ShardCollections {
      * Puts a copy of the trees of a root item, which may be another shard's, under a key.
      *
      * @param from the shard that has the root item
+     * @param hint the class of penalty, or {@link ShardPenalties#AUTOMATIC}
      */
-    public void copy(ShardCollections from, Item source, Key key, Item item, long expireAtMillis, long nowMillis) {
+    public void copy(ShardCollections from, Item source, Key key, Item item, long expireAtMillis, int hint,
+            long nowMillis) {
         long expireAt = shard.expireAt(key, expireAtMillis, nowMillis);
         long lookAt = from.lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        long made = begin(key, source.type(), source.valueLength(), lookAt, nowMillis);
+        long made = begin(key, source.type(), source.valueLength(), lookAt,
+                shard.classOfWrite(key, source.address(), hint, nowMillis), nowMillis);
         long address = items.address(made);
         boolean copied = false;
         try {
@@ -150,7 +159,8 @@ public final class ShardCollections {
         long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
         long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        long made = begin(to, source.type(), source.valueLength(), lookAt, nowMillis);
+        long made = begin(to, source.type(), source.valueLength(), lookAt, ItemLayout.penaltyClass(source.address()),
+                nowMillis);
         try {
             link(to, made, expireAt, lookAt, nowMillis);
         } catch (CacheFullException full) {
@@ -249,7 +259,8 @@ public final class ShardCollections {
         int tree = trees.nodes().newId();
         long made;
         try {
-            made = begin(key, ItemType.HASH, TimedHashLayout.TREE_HEADER_BYTES, lookAt, nowMillis);
+            made = begin(key, ItemType.HASH, TimedHashLayout.TREE_HEADER_BYTES, lookAt,
+                    ItemLayout.penaltyClass(item.address()), nowMillis);
         } catch (CacheFullException full) {
             trees.table().free(tree);
             throw full;

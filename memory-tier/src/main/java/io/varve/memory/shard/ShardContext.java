@@ -47,6 +47,11 @@ public final class ShardContext {
     /** Whom accesses are told; null if they are not recorded. */
     volatile @Nullable AccessRecorder recorder;
 
+    /** How penalties are tracked; null if they are not. */
+    volatile @Nullable PenaltyTracking tracking;
+    /** Of what all items have, what those of each class may have, 0 to 1; null before memory was divided. Not changed any more. */
+    volatile double @Nullable [] shares;
+
     /** What a miss costs in each class, µs; null if penalties are not tracked, or nothing was measured. */
     volatile double @Nullable [] missMicros;
 
@@ -109,6 +114,41 @@ public final class ShardContext {
 
     public @Nullable AccessRecorder recorder() {
         return recorder;
+    }
+
+    /** Has penalties tracked from now on, or not: by each shard from when it is asked to {@linkplain ShardPenalties#settle settle}. */
+    public void tracking(@Nullable PenaltyTracking wanted) {
+        tracking = wanted;
+    }
+
+    public @Nullable PenaltyTracking tracking() {
+        return tracking;
+    }
+
+    /**
+     * The classes have these shares from now on.
+     *
+     * @param divided not changed any more; null: nothing is divided
+     */
+    public void shares(double @Nullable [] divided) {
+        shares = divided;
+    }
+
+    public double @Nullable [] shares() {
+        return shares;
+    }
+
+    /**
+     * What a miss costs in each class.
+     *
+     * @param measured µs, not changed any more; null: nobody knows
+     */
+    public void missMicros(double @Nullable [] measured) {
+        missMicros = measured;
+    }
+
+    public double @Nullable [] missMicros() {
+        return missMicros;
     }
 
     /** Takes the bytes that writes wanted in vain since the last call. */

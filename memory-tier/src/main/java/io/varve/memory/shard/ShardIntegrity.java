@@ -49,6 +49,10 @@ public final class ShardIntegrity {
         totals.items += trees.items();
         totals.large += trees.large();
         totals.datasetBytes += trees.datasetBytes();
+        trees.addClassBytes(totals.classBytes);
+        for (int i = 0; i < totals.classBytes.length; i++) {
+            expect("bytes of class " + i, totals.classBytes[i], shard.classBytes(i));
+        }
         expect("dataset bytes", totals.datasetBytes, shard.items().datasetBytes());
         expect("large items", totals.large, shard.items().largeCount());
         expect("live items", totals.items, shard.items().segments().liveItems());
@@ -83,6 +87,7 @@ public final class ShardIntegrity {
             return;
         }
         totals.items++;
+        totals.classBytes[ItemLayout.penaltyClass(address)] += ItemLayout.size(address);
         totals.datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
         totals.large += Location.isLarge(location) ? 1 : 0;
         if (ItemLayout.isInternal(address)) {
@@ -135,5 +140,6 @@ public final class ShardIntegrity {
         private long timed;
         private long large;
         private long datasetBytes;
+        private final long[] classBytes = new long[ItemLayout.MAX_PENALTY_CLASS + 1];
     }
 }

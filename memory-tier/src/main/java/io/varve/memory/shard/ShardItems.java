@@ -47,6 +47,7 @@ final class ShardItems {
     private final ShardTrees trees;
     private final TimedHashes timed;
     private final ItemSampler sampler;
+    private final ShardPenalties penalties;
 
     private long sequence;
     private final SplittableRandom random;
@@ -70,6 +71,7 @@ final class ShardItems {
         this.trees = new ShardTrees(nodeItems, context);
         this.timed = new TimedHashes(this, context);
         this.sampler = new ItemSampler(this, context);
+        this.penalties = new ShardPenalties(context);
         this.cleaning = new ItemCleaning(this, context);
     }
 
@@ -174,10 +176,11 @@ final class ShardItems {
      * Appends an item (or takes a run for it) and writes all of it but the value. Nothing refers to it yet.
      *
      * @param wanted bytes to keep for the value: fewer are where an item could not be so long
+     * @param marks  {@link ItemLayout#marks(int, int)}
      * @throws CacheFullException also if no item can be as long as key and value are
      */
     long make(long keyAddress, int keyLength, int physical, ItemType type, int encoding, int valueLength,
-            int wanted, long expireAt, int access, long nowMillis) {
+            int wanted, long expireAt, int marks, long nowMillis) {
         int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadRoom(keyLength));
         if (capacity < valueLength) {
             throw CacheFullException.TOO_LARGE;
@@ -190,11 +193,11 @@ final class ShardItems {
                 throw CacheFullException.of(size);
             }
             return adopt(run, keyAddress, keyLength, physical, type, encoding, valueLength, capacity, expireAt,
-                    access);
+                    marks);
         }
         long location = append((int) size, expireAt, nowMillis);
         long address = address(location);
-        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, expires, access);
+        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, expires, marks);
         if (expires) {
             ItemLayout.expireAtMillis(address, expireAt);
         }
@@ -217,10 +220,10 @@ final class ShardItems {
     }
 
     long adopt(LargeRun run, long keyAddress, int keyLength, int physical, ItemType type, int encoding,
-            int valueLength, int capacity, long expireAt, int access) {
+            int valueLength, int capacity, long expireAt, int marks) {
         // A large item always has expiry fields: its header cannot grow later, the value's place being fixed.
         long address = run.address() - (ItemLayout.size(keyLength, capacity, true) - capacity);
-        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, access);
+        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, marks);
         ItemLayout.expireAtMillis(address, expireAt);
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
         long location = context.pool.largeItems().adopt(run, address, number);
@@ -346,7 +349,7 @@ final class ShardItems {
 
     private long copyWithExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
         long made = make(item.keyAddress(), item.keyLength(), ItemLayout.database(item.address()), item.type(),
-                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.access(item.address()),
+                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.marks(item.address()),
                 nowMillis);
         long madeAddress = address(made);
         segments.expiryChanged(made, expireAt, Item.NEVER, nowMillis);
@@ -456,6 +459,10 @@ final class ShardItems {
         return trees;
     }
 
+    ShardPenalties penalties() {
+        return penalties;
+    }
+
     void countExpired(@Nullable Change way, long address) {
         if (way == Change.EMPTIED) {
             timed.emptied(address);
@@ -518,6 +525,7 @@ final class ShardItems {
         }
         expiry.release();
         trees.release();
+        penalties.release();
     }
 
     @Nullable

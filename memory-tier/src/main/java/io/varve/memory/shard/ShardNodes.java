@@ -52,7 +52,8 @@ final class ShardNodes implements NodeSpace {
         int node = newId();
         long location;
         try {
-            location = items.make(node, capacity, nowMillis);
+            location = items.make(node, capacity, ItemLayout.penaltyClass(pool.address(table.location(tree))),
+                    nowMillis);
         } catch (CacheFullException full) {
             table.free(node);
             throw full;
@@ -117,7 +118,7 @@ final class ShardNodes implements NodeSpace {
     private void copy(int node, int capacity) {
         long from = address(node);
         int kept = Math.min(capacity, capacity(node));
-        long made = items.make(node, capacity, nowMillis);
+        long made = items.make(node, capacity, penaltyClass(node), nowMillis);
         note(node, table.bits(node), made);
         Memory.copy(from, ItemLayout.valueAddress(items.address(made)), kept);
         isAt(node, made, NodeTable.COPIED);
@@ -126,6 +127,10 @@ final class ShardNodes implements NodeSpace {
     @Override
     public int capacity(int node) {
         return ItemLayout.capacity(items.address(table.location(node)));
+    }
+
+    private int penaltyClass(int node) {
+        return ItemLayout.penaltyClass(items.address(table.location(node)));
     }
 
     @Override
@@ -138,7 +143,7 @@ final class ShardNodes implements NodeSpace {
         if (items.resize(location, capacity)) {
             return;
         }
-        long made = items.make(node, capacity, nowMillis);
+        long made = items.make(node, capacity, penaltyClass(node), nowMillis);
         long from = address(node);
         Memory.copy(from, ItemLayout.valueAddress(items.address(made)), Math.min(capacity, capacity(node)));
         isAt(node, made, begun ? NodeTable.COPIED : 0);
@@ -269,6 +274,11 @@ final class ShardNodes implements NodeSpace {
     }
 
     // --- for the shard
+
+    /** A node's collection has had another class when the node was made. */
+    void penaltyClass(long location, int penaltyClass) {
+        items.penaltyClass(location, penaltyClass);
+    }
 
     /** Moves a node out of a segment that is cleaned. */
     void move(int node, long location, long millis) {

@@ -15,6 +15,8 @@ public final class ShardTotals {
     public final long[] indexBytesOf;
     public long expiryBytes;
     public long nodeTableBytes;
+    /** What is charged for the tracking of penalties. */
+    public long penaltyBytes;
     public long datasetBytes;
     public long liveBytes;
     public long usedBytes;

@@ -21,6 +21,7 @@ final class TreesIntegrity {
     private long nodeItems;
     private long large;
     private long datasetBytes;
+    private final long[] classBytes = new long[ItemLayout.MAX_PENALTY_CLASS + 1];
 
     TreesIntegrity(ShardItems items, Consumer<String> problems) {
         this.items = items;
@@ -122,6 +123,7 @@ final class TreesIntegrity {
             problems.accept("node " + id + " of tree " + tree + " is reached by nobody");
         }
         nodeItems++;
+        classBytes[ItemLayout.penaltyClass(address)] += ItemLayout.size(address);
         large += Location.isLarge(location) ? 1 : 0;
         datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
     }
@@ -129,6 +131,13 @@ final class TreesIntegrity {
     /** Nodes that are items. */
     long items() {
         return nodeItems;
+    }
+
+    /** Adds what nodes of each class take. */
+    void addClassBytes(long[] sum) {
+        for (int i = 0; i < sum.length; i++) {
+            sum[i] += classBytes[i];
+        }
     }
 
     long large() {

@@ -1,0 +1,12 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.locality.PenaltyRanges;
+
+/**
+ * How penalties are tracked in each shard. Immutable.
+ *
+ * @param ranges          of penalties, and how many classes there are
+ * @param monitorBytes    for misses that wait for a write: a power of two, or 0: none is measured
+ * @param rememberedBytes for the classes of keys that have gone: a power of two, or 0: none is remembered
+ */
+public record PenaltyTracking(PenaltyRanges ranges, long monitorBytes, long rememberedBytes) {}

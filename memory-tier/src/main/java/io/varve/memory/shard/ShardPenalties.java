@@ -1,0 +1,193 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.locality.ClassCounts;
+import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.penalty.MissMonitor;
+import io.varve.memory.penalty.RememberedClasses;
+import io.varve.memory.segment.ItemLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What misses of a shard's keys cost, and to which class of penalty its items belong (pRedis, sections 3.1, 3.2 and 5). Guarded by the shard's
+ * lock.
+ *
+ * <p>An item's class stands in its header and goes with it wherever it is moved. A write decides which it is; the first that is known
+ * counts:
+ * <ol>
+ * <li>the client's hint;
+ * <li>the class of the penalty that this write has just ended;
+ * <li>that of the item which it writes over;
+ * <li>that with which the key's item was evicted, as far as it is remembered;
+ * <li>the first.
+ * </ol>
+ * A penalty is counted for the class that the item gets: so a class that clients name has the mean of what its misses really cost.
+ *
+ * <p>While tracking is off nothing of this takes memory, and each access asks one field. Classes that items have stay where they are.
+ */
+public final class ShardPenalties {
+    /** In place of a hint: there is none. */
+    public static final int AUTOMATIC = -1;
+    /** In place of a hint: nobody writes, the item comes back from the tier below. */
+    static final int RESTORED = -2;
+
+    private static final int NO_CLASS = -1;
+    /** Longer than that no fill takes that is worth measuring. */
+    private static final long LONGEST_MICROS = MissMonitor.LONGEST_MICROS;
+
+    private final ShardContext context;
+    /** What this shard has for {@link ShardContext#tracking}, as far as it got memory for it. */
+    private @Nullable PenaltyTracking followed;
+    private @Nullable MissMonitor monitor;
+    private @Nullable RememberedClasses remembered;
+    private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+
+    ShardPenalties(ShardContext context) {
+        this.context = context;
+        settle();
+    }
+
+    /**
+     * Takes the memory that tracking needs here, or gives it back.
+     *
+     * @return false if memory was refused: to be tried again
+     */
+    public boolean settle() {
+        PenaltyTracking wanted = context.tracking;
+        if (wanted == null || followed == null) {
+            counts = new ClassCounts(PenaltyRanges.MOST);
+        }
+        followed = wanted;
+        long monitorBytes = wanted == null ? 0 : wanted.monitorBytes();
+        if (monitor != null && monitor.bytes() != monitorBytes) {
+            monitor.close();
+            monitor = null;
+        }
+        if (monitor == null && monitorBytes != 0) {
+            monitor = MissMonitor.open(monitorBytes, LONGEST_MICROS, context.ticker, context.regions, context.budget);
+        }
+        long rememberedBytes = wanted == null ? 0 : wanted.rememberedBytes();
+        if (remembered != null && remembered.bytes() != rememberedBytes) {
+            remembered.close();
+            remembered = null;
+        }
+        if (remembered == null && rememberedBytes != 0) {
+            remembered = RememberedClasses.open(rememberedBytes, context.regions, context.budget);
+        }
+        return isSettled();
+    }
+
+    /** Whether this shard has all that tracking needs, or nothing if it is off. */
+    public boolean isSettled() {
+        PenaltyTracking wanted = context.tracking;
+        return wanted == null
+                ? followed == null
+                : wanted.equals(followed) && (monitor != null || wanted.monitorBytes() == 0)
+                        && (remembered != null || wanted.rememberedBytes() == 0);
+    }
+
+    /** A read by a client has found an item, or nothing. */
+    void read(Key key, Item item, boolean found) {
+        if (followed != null) {
+            if (found) {
+                counts.hit(ItemLayout.penaltyClass(item.address()));
+            } else {
+                missed(hash(key));
+            }
+        }
+    }
+
+    private void missed(long hash) {
+        if (monitor != null) {
+            monitor.missed(hash);
+        }
+        counts.miss(Math.max(0, rememberedClass(hash)));
+    }
+
+    /** A found item is written to where it lies. */
+    public void wrote(Item item) {
+        if (followed != null) {
+            counts.write(ItemLayout.penaltyClass(item.address()));
+        }
+    }
+
+    /**
+     * The class of the item that a write is about to make, or to write over. The write is counted, and so is the penalty that it ends.
+     *
+     * @param overwritten where the item is that it writes over, or that it is a copy of; 0 if there is none
+     * @param hint        the class that the client has named, {@link #AUTOMATIC} or {@link #RESTORED}
+     */
+    int classOfWrite(Key key, long overwritten, int hint) {
+        int before = overwritten == 0 ? NO_CLASS : ItemLayout.penaltyClass(overwritten);
+        PenaltyTracking tracking = followed;
+        return tracking == null ? Math.max(0, before) : classOfWrite(hash(key), before, hint, tracking.ranges());
+    }
+
+    private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
+        long micros = monitor == null ? MissMonitor.NONE : monitor.written(hash);
+        if (hint == RESTORED) {
+            // The miss has not ended by a write, and what fetching has cost is no penalty.
+            return Math.max(0, rememberedClass(hash));
+        }
+        int chosen;
+        if (hint != AUTOMATIC) {
+            chosen = Math.min(hint, ranges.classes() - 1);
+        } else if (micros != MissMonitor.NONE) {
+            chosen = ranges.classOf(micros);
+        } else {
+            chosen = Math.max(0, before == NO_CLASS ? rememberedClass(hash) : before);
+        }
+        if (micros != MissMonitor.NONE) {
+            counts.penalty(chosen, micros);
+        }
+        counts.write(chosen);
+        return chosen;
+    }
+
+    /** An item leaves memory under pressure: its key's class is remembered. */
+    void evicted(long keyHash, int physical, int penaltyClass) {
+        if (remembered != null) {
+            remembered.remember(AccessedKey.hash(keyHash, physical), penaltyClass);
+        }
+    }
+
+    /** The class of a key that has no item, 0 if it is not known. */
+    public int classOfGone(Key key) {
+        return Math.max(0, rememberedClass(hash(key)));
+    }
+
+    private int rememberedClass(long hash) {
+        return remembered == null ? NO_CLASS : remembered.classOf(hash);
+    }
+
+    private long hash(Key key) {
+        return AccessedKey.hash(key.hash(), context.databases.physical(key.database()));
+    }
+
+    /** Adds what was counted since penalties are tracked. */
+    public void addTo(ClassCounts sum) {
+        counts.addTo(sum);
+    }
+
+    public long rememberedKeys() {
+        return remembered == null ? 0 : remembered.keys();
+    }
+
+    /** What is charged for tracking here. */
+    public long bytes() {
+        return (monitor == null ? 0 : monitor.bytes()) + (remembered == null ? 0 : remembered.bytes());
+    }
+
+    /** Gives all memory back. */
+    void release() {
+        if (monitor != null) {
+            monitor.close();
+            monitor = null;
+        }
+        if (remembered != null) {
+            remembered.close();
+            remembered = null;
+        }
+    }
+}
