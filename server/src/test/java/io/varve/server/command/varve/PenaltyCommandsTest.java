@@ -199,7 +199,7 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(server.run("config", "set", "penalty-tracking", "yes", "penalty-floor", "4")).startsWith("-ERR ")
                 .contains("penalty-floor");
         assertThat(server.run("config", "get", "penalty-*").replace("\r\n", " "))
-                .isEqualTo("*6 $16 penalty-tracking $2 no $15 penalty-classes $2 16 $13 penalty-floor $1 0 ");
+                .isEqualTo("*6 $15 penalty-classes $2 16 $13 penalty-floor $1 0 $16 penalty-tracking $2 no ");
         assertThat(server.run("config", "set", "penalty-floor", "3")).isEqualTo(OK);
         assertThat(server.cache().config().penalties().floorPercent()).isEqualTo(3);
     }
@@ -441,7 +441,7 @@ class PenaltyCommandsTest extends HarnessTest {
     void usersNeedTheRightToWriteToTheKey() {
         String set = "varve.class set key 3";
         assertThat(mayRun("%R~* +@all", set))
-                .isEqualTo("$51\r\nUser one has no permissions to access the 'key' key\r\n");
+                .isEqualTo("$52\r\nThis user has no permissions to access the 'key' key\r\n");
         assertThat(mayRun("%RW~k* +@write", set)).isEqualTo(OK);
         assertThat(mayRun("~* +@all -@write", set)).contains("'varve.class|set' command");
         assertThat(mayRun("~* +@all -@dangerous", "varve.class list")).contains("'varve.class|list' command");
