@@ -505,6 +505,11 @@ final class InMemoryCache implements Cache {
         assert renewed;
     }
 
+    /** What the shards share; for tests. */
+    ShardContext context() {
+        return context;
+    }
+
     @Override
     public CacheConfig config() {
         return config;

@@ -13,6 +13,7 @@ import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.RefusingRegions;
 import io.varve.memory.offheap.Regions;
@@ -49,7 +50,8 @@ final class CacheModelTest {
     @ParameterizedTest
     @CsvSource({"WHEEL, NOEVICTION, 1", "WHEEL, NOEVICTION, 2", "BUCKET, NOEVICTION, 3", "RANDOM, NOEVICTION, 4",
             "WHEEL, ALLKEYS_RANDOM, 5", "WHEEL, ALLKEYS_LRU, 6", "BUCKET, ALLKEYS_LFU, 7", "WHEEL, VOLATILE_TTL, 8",
-            "RANDOM, VOLATILE_LRU, 9", "WHEEL, VOLATILE_RANDOM, 10", "BUCKET, VOLATILE_LFU, 11"})
+            "RANDOM, VOLATILE_LRU, 9", "WHEEL, VOLATILE_RANDOM, 10", "BUCKET, VOLATILE_LFU, 11",
+            "WHEEL, ALLKEYS_PENALTY, 12", "BUCKET, ALLKEYS_PENALTY, 13", "WHEEL, ALLKEYS_HYPERBOLIC, 15"})
     void behavesLikeAMap(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         run(config(algorithm, policy, seed), new Regions(), OPERATIONS);
     }
@@ -57,7 +59,8 @@ final class CacheModelTest {
     /** The system has memory and has none, in turns of random length. */
     @ParameterizedTest
     @CsvSource({"WHEEL, NOEVICTION, 21", "WHEEL, ALLKEYS_LRU, 22", "BUCKET, NOEVICTION, 23", "RANDOM, NOEVICTION, 24",
-            "WHEEL, NOEVICTION, 25", "WHEEL, VOLATILE_TTL, 26", "WHEEL, ALLKEYS_RANDOM, 27", "BUCKET, ALLKEYS_LFU, 28"})
+            "WHEEL, NOEVICTION, 25", "WHEEL, VOLATILE_TTL, 26", "WHEEL, ALLKEYS_RANDOM, 27", "BUCKET, ALLKEYS_LFU, 28",
+            "WHEEL, ALLKEYS_PENALTY, 29", "WHEEL, ALLKEYS_PENALTY, 30"})
     void losesNothingWhereTheSystemRefuses(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         SplittableRandom random = new SplittableRandom(-seed);
         long[] asked = {0};
@@ -102,7 +105,8 @@ final class CacheModelTest {
                         : seed % 3 == 1 ? CleanerPolicy.ORIGINAL : CleanerPolicy.MODIFIED)
                 .withExpireAlgorithm(algorithm)
                 .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker)
-                .withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW));
+                .withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW))
+                .withPenalties(new PenaltySettings(seed % 3 == 0, PenaltyRanges.MOST, (int) seed % 4));
     }
 
     private void run(CacheConfig config, Regions regions, int operations) {
@@ -181,8 +185,22 @@ final class CacheModelTest {
             case 18 -> {
                 ticker.advanceMillis(random.nextInt(120));
                 fixture.cache.maintain();
+                if (model.containsKey(name) && fixture.cache.itemClasses() > 1) {
+                    hint(fixture, random, name);
+                }
             }
             default -> rare(fixture, random, database);
+        }
+    }
+
+    private void hint(CacheFixture fixture, SplittableRandom random, Name name) {
+        forget(name, ticker.wallMillis());
+        if (model.containsKey(name)) {
+            int penaltyClass = random.nextInt(PenaltyRanges.MOST);
+            fixture.withItem(name.database, CacheFixture.bytes(name.key), item -> {
+                fixture.session.penaltyClass(item, penaltyClass);
+                assertThat(fixture.session.penaltyClass(item)).isEqualTo(penaltyClass);
+            });
         }
     }
 
@@ -211,11 +229,12 @@ final class CacheModelTest {
                 }
             }
             case 9, 10, 11, 12 -> pick(fixture, database);
+            case 13, 14, 15 -> fixture.session.writesInto(random.nextInt(PenaltyRanges.MOST + 1) - 1);
             default -> fixture.cache.maintain();
         }
     }
 
-    /** Limit, policy, samples and whether accesses are recorded change while the store is in use; under NOEVICTION nothing may be evicted. */
+    /** Limit, policy, samples, whether accesses are recorded and penalties tracked change while the store is in use; under NOEVICTION nothing may be evicted. */
     private void reconfigure(CacheFixture fixture, SplittableRandom random) {
         CacheConfig config = fixture.cache.config();
         EvictionPolicy policy = config.evictionPolicy();
@@ -226,7 +245,8 @@ final class CacheModelTest {
         evictionAllowed = config.evictionPolicy().evicts();
         fixture.cache.reconfigure(config.withEvictionPolicy(policy).withEvictionSamples(1 + random.nextInt(20))
                 .withMaxMemoryBytes((1 << 20) + random.nextInt(2 << 20))
-                .withCurves(new CurveSettings(random.nextBoolean(), CurveSettings.LEAST_WINDOW)));
+                .withCurves(new CurveSettings(random.nextBoolean(), CurveSettings.LEAST_WINDOW))
+                .withPenalties(new PenaltySettings(random.nextBoolean(), PenaltyRanges.MOST, random.nextInt(4))));
     }
 
     /** What is there throughout is visited, with keys written, deleted, moved and the tables rehashed in between. */

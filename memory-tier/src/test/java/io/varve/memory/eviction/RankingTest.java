@@ -1,9 +1,11 @@
 package io.varve.memory.eviction;
 
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,6 +33,23 @@ final class RankingTest {
             sum += gone / 1000.0;
         }
         assertThat(sum / lines).isBetween(Ranking.worstShare(samples) - 0.03, Ranking.worstShare(samples) + 0.03);
+    }
+
+    /** Who is to go first goes alone, if there are enough of them; and if there are more than need go, the worst of them. */
+    @ParameterizedTest
+    @CsvSource({"0, 21", "3, 21", "4, 4", "10, 10", "21, 21", "40, 21", "64, 21"})
+    void someGoBeforeAllOthers(int first, int going) {
+        Ranking ranking = new Ranking();
+        ranking.begin();
+        long[] scores = new long[Ranking.SAMPLE];
+        for (int i = 0; i < scores.length; i++) {
+            scores[i] = i + (i * 37 % scores.length < first ? Ranking.FIRST : 0);
+            ranking.draw(scores[i]);
+        }
+        assertThat(ranking.drawLine(5)).isTrue();
+        assertThat(LongStream.of(scores).filter(ranking::goes)).hasSize(going);
+        long firstGoing = LongStream.of(scores).filter(score -> score >= Ranking.FIRST && ranking.goes(score)).count();
+        assertThat(firstGoing).isEqualTo(Math.min(first, going));
     }
 
     @Test

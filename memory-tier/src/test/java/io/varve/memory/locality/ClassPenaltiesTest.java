@@ -28,6 +28,27 @@ class ClassPenaltiesTest {
     }
 
     @Test
+    void whatWasCountedSinceIsTheDifference() {
+        ClassCounts counts = new ClassCounts(2);
+        counts.miss(1);
+        counts.penalty(1, 10);
+        ClassCounts before = new ClassCounts(2);
+        counts.addTo(before);
+        counts.miss(1);
+        counts.hit(0);
+        counts.write(1);
+        counts.penalty(1, 30);
+        ClassCounts since = counts.since(before);
+        assertThat(since.reads(0)).isEqualTo(1);
+        assertThat(since.misses(1)).isEqualTo(1);
+        assertThat(since.writes(1)).isEqualTo(1);
+        assertThat(since.micros(1)).isEqualTo(30);
+        assertThat(counts.micros(1)).as("nothing is taken away").isEqualTo(40);
+        assertThat(before.micros(1)).isEqualTo(10);
+        assertThatThrownBy(() -> counts.since(new ClassCounts(3))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void countsOfShardsAreGathered() {
         ClassCounts all = new ClassCounts(2);
         ClassCounts shard = new ClassCounts(2);

@@ -1,0 +1,147 @@
+package io.varve.memory;
+
+import java.util.Objects;
+import java.util.SplittableRandom;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Item;
+import io.varve.memory.locality.PenaltyRanges;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What is won by dividing memory by what misses cost. Confined to the test's thread. */
+final class MemoryDivisionTest {
+    private static final int MIB = 1 << 20;
+    private static final int MEMORY = 4 * MIB;
+    private static final int VALUE_BYTES = 200;
+    private static final int CHEAP_MILLIS = 1;
+    private static final int DEAR_MILLIS = 10;
+    private static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MOST);
+    private static final int CHEAP = RANGES.classOf(1000 * CHEAP_MILLIS);
+    private static final int DEAR = RANGES.classOf(1000 * DEAR_MILLIS);
+    /** Keys of each kind: all items together would take twice the memory. */
+    private static final int KEYS = MEMORY / (VALUE_BYTES + 40);
+    private static final int READS = 150_000;
+    private static final int HINTED_CHEAP = 3;
+    private static final int HINTED_DEAR = 2;
+
+    private final ManualTicker ticker = new ManualTicker();
+
+    private CacheFixture open(EvictionPolicy policy, int floorPercent) {
+        return new CacheFixture(Cache.open(CacheConfig.defaults(MEMORY).withShards(4).withHashSeed(7)
+                .withEvictionSamples(10).withTicker(ticker).withEvictionPolicy(policy)
+                .withPenalties(new PenaltySettings(false, PenaltyRanges.MOST, floorPercent))
+                .withCurves(new CurveSettings(false, 20_000))));
+    }
+
+    /** Reads through, half of the reads for keys that cost ten times as much. @return what the misses of the second half of the reads cost, ms */
+    private long cost(CacheFixture fixture, boolean hints) {
+        SplittableRandom random = new SplittableRandom(5);
+        long cost = 0;
+        for (int i = 0; i < READS; i++) {
+            boolean dear = random.nextBoolean();
+            int key = (int) (KEYS * Math.pow(random.nextDouble(), 2));
+            byte[] name = CacheFixture.bytes((dear ? "dear" : "cheap") + key);
+            if (i % 100 == 0) {
+                ticker.advanceMillis(10);
+                fixture.cache.maintain();
+            }
+            if (fixture.get(0, name) == null) {
+                int millis = dear ? DEAR_MILLIS : CHEAP_MILLIS;
+                ticker.advanceMillis(millis);
+                cost += i < READS / 2 ? 0 : millis;
+                if (hints) {
+                    fixture.session.writesInto(dear ? HINTED_DEAR : HINTED_CHEAP);
+                }
+                assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
+                fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
+            }
+        }
+        assertThat(fixture.cache.stats().evicted()).isPositive();
+        assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        return cost;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void missesCostLessThanUnderLru(boolean hints) {
+        long lru;
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 0)) {
+            lru = cost(fixture, false);
+        }
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
+            long divided = cost(fixture, hints);
+            assertThat(divided).as("under LRU %s ms", lru).isLessThan(lru * 65 / 100);
+            PenaltyReport report = Objects.requireNonNull(fixture.cache.penalties());
+            assertThat(report.divisions()).isGreaterThan(5);
+            ClassReport dear = report.classes().get(hints ? HINTED_DEAR : DEAR);
+            ClassReport cheap = report.classes().get(hints ? HINTED_CHEAP : CHEAP);
+            assertThat(dear.suggestedShare()).isGreaterThan(0.7);
+            assertThat(dear.share()).isGreaterThan(0.7);
+            assertThat(dear.penaltyMicros()).isEqualTo(1000.0 * DEAR_MILLIS);
+            assertThat(cheap.penaltyMicros()).isEqualTo(1000.0 * CHEAP_MILLIS);
+        }
+    }
+
+    /** Nothing is worth keeping of the cheap ones but what the floor says. */
+    @Test
+    void aFloorIsKept() {
+        double[] without = cheapShares(0);
+        double[] with = cheapShares(PenaltySettings.MOST_FLOOR_PERCENT);
+        double floor = PenaltySettings.MOST_FLOOR_PERCENT / 100.0;
+        assertThat(without[0]).as("suggested").isLessThan(floor / 2);
+        assertThat(with[0]).as("suggested").isBetween(floor * 0.99, floor * 2);
+        assertThat(with[1]).as("what they have").isGreaterThan(floor * 0.9);
+    }
+
+    /** Cheap keys are read in a loop through twice the memory: no memory that they could get would help. @return the share that is suggested for them, and that they have */
+    private double[] cheapShares(int floorPercent) {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, floorPercent)) {
+            SplittableRandom random = new SplittableRandom(6);
+            for (int i = 0; i < READS; i++) {
+                boolean dear = random.nextBoolean();
+                int key = dear ? (int) (KEYS * Math.pow(random.nextDouble(), 2)) : i % (4 * KEYS);
+                byte[] name = CacheFixture.bytes((dear ? "dear" : "cheap") + key);
+                if (i % 100 == 0) {
+                    ticker.advanceMillis(10);
+                    fixture.cache.maintain();
+                }
+                if (fixture.get(0, name) == null) {
+                    ticker.advanceMillis(dear ? DEAR_MILLIS : CHEAP_MILLIS);
+                    assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
+                    fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
+                }
+            }
+            ClassReport cheap = Objects.requireNonNull(fixture.cache.penalties()).classes().get(CHEAP);
+            return new double[] {cheap.suggestedShare(), cheap.share()};
+        }
+    }
+
+    /** Shares change, and nothing goes because of that. */
+    @Test
+    void nothingGoesBeforeRoomIsNeeded() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
+            for (int round = 0; round < 60; round++) {
+                for (int key = 0; key < 1000; key++) {
+                    byte[] name = CacheFixture.bytes((key % 2 == 0 ? "dear" : "cheap") + key);
+                    if (fixture.get(0, name) == null) {
+                        ticker.advanceMillis(key % 2 == 0 ? DEAR_MILLIS : CHEAP_MILLIS);
+                        fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
+                    }
+                }
+                fixture.cache.maintain();
+            }
+            PenaltyReport report = Objects.requireNonNull(fixture.cache.penalties());
+            assertThat(report.divisions()).isPositive();
+            assertThat(fixture.cache.stats().items()).isEqualTo(1000);
+            assertThat(fixture.cache.stats().evicted()).isZero();
+            fixture.cache.reconfigure(fixture.cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
+            fixture.cache.reconfigure(fixture.cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY));
+            assertThat(Objects.requireNonNull(fixture.cache.penalties()).classes())
+                    .allMatch(of -> Double.isNaN(of.suggestedShare()));
+        }
+    }
+}

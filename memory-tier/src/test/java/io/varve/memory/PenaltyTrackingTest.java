@@ -1,0 +1,396 @@
+package io.varve.memory;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+import io.varve.memory.collection.HashTree;
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemType;
+import io.varve.memory.item.ValueRun;
+import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.shard.ShardContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a cache measures of misses, and which classes its items have. Confined to the test's thread. */
+final class PenaltyTrackingTest {
+    private static final int MIB = 1 << 20;
+    private static final PenaltySettings TRACKED = new PenaltySettings(true, PenaltyRanges.MOST, 0);
+    private static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MOST);
+    private static final byte[] NAME = CacheFixture.bytes("a key");
+
+    private final ManualTicker ticker = new ManualTicker();
+
+    private CacheConfig config(int maxMemoryBytes) {
+        return CacheConfig.defaults(maxMemoryBytes).withShards(2).withSegmentSizeBytes(16 << 10).withHeads(2)
+                .withHashSeed(7).withTicker(ticker).withPenalties(TRACKED);
+    }
+
+    private CacheFixture open(CacheConfig config) {
+        return new CacheFixture(Cache.open(config));
+    }
+
+    private static PenaltyReport report(Cache cache) {
+        return Objects.requireNonNull(cache.penalties());
+    }
+
+    private static ClassReport report(Cache cache, int penaltyClass) {
+        return report(cache).classes().get(penaltyClass);
+    }
+
+    private static void set(CacheFixture fixture, byte[] name, int valueBytes) {
+        assertThat(fixture.cache.admit(valueBytes + 100)).isTrue();
+        fixture.set(0, name, new byte[valueBytes], Item.NEVER);
+    }
+
+    /** A read that misses, and a write after so long. */
+    private void fill(CacheFixture fixture, byte[] name, int millis) {
+        assertThat(fixture.get(0, name)).isNull();
+        ticker.advanceMillis(millis);
+        set(fixture, name, 100);
+    }
+
+    private static int classOf(CacheFixture fixture, byte[] name) {
+        int[] found = new int[1];
+        fixture.withItem(0, name, item -> found[0] = fixture.session.penaltyClass(item));
+        return found[0];
+    }
+
+    private static void hint(CacheFixture fixture, byte[] name, int penaltyClass) {
+        fixture.withItem(0, name, item -> fixture.session.penaltyClass(item, penaltyClass));
+    }
+
+    /** Writes over everything else until a key has gone. */
+    private static void evict(CacheFixture fixture, byte[] name) {
+        for (int i = 0; fixture.expireAt(0, name) != null; i++) {
+            set(fixture, CacheFixture.bytes("other " + i), 500);
+        }
+    }
+
+    @Test
+    void theTimeFromAMissToTheWriteMakesTheClass() {
+        try (CacheFixture fixture = open(config(8 * MIB))) {
+            assertThat(fixture.cache.itemClasses()).isEqualTo(16);
+            for (int millis : new int[] {1, 5, 40, 400, 5000}) {
+                byte[] name = CacheFixture.bytes("after " + millis);
+                fill(fixture, name, millis);
+                assertThat(classOf(fixture, name)).as("after %s ms", millis).isEqualTo(RANGES.classOf(millis * 1000L));
+                assertThat(report(fixture.cache, RANGES.classOf(millis * 1000L)).penaltyMicros())
+                        .isEqualTo(millis * 1000.0);
+            }
+            set(fixture, CacheFixture.bytes("never missed"), 100);
+            assertThat(classOf(fixture, CacheFixture.bytes("never missed"))).isZero();
+            PenaltyReport report = report(fixture.cache);
+            assertThat(report.measured()).isEqualTo(5);
+            assertThat(report.classes()).hasSize(16);
+            ClassReport first = report.classes().get(0);
+            assertThat(first.penaltyMicros()).isNaN();
+            assertThat(first.suggestedShare()).isNaN();
+            assertThat(first.misses()).as("of keys that nobody knows").isEqualTo(5);
+            assertThat(first.writes()).isEqualTo(1);
+            int fast = RANGES.classOf(1000);
+            assertThat(report.classes().get(fast).writes()).isEqualTo(1);
+            assertThat(report.classes().get(fast).range()).isEqualTo("0.63 to 1.27 ms");
+            fixture.get(0, CacheFixture.bytes("after 1"));
+            assertThat(report(fixture.cache, fast).reads()).isEqualTo(1);
+            assertThat(report(fixture.cache, fast).misses()).isZero();
+            assertThat(report(fixture.cache).classes().stream().mapToDouble(ClassReport::share).sum()).isBetween(0.999,
+                    1.001);
+        }
+    }
+
+    @Test
+    void whatIsKnownFirstCounts() {
+        try (CacheFixture fixture = open(config(8 * MIB))) {
+            fixture.session.writesInto(3);
+            fill(fixture, NAME, 5);
+            assertThat(classOf(fixture, NAME)).as("a hint goes before what was measured").isEqualTo(3);
+            assertThat(report(fixture.cache, 3).penaltyMicros()).as("and tells what its class costs").isEqualTo(5000);
+
+            fixture.session.writesInto(CacheSession.AUTOMATIC);
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).as("what is written over keeps its class, in place").isEqualTo(3);
+            set(fixture, NAME, 900);
+            assertThat(classOf(fixture, NAME)).as("and elsewhere").isEqualTo(3);
+            set(fixture, NAME, fixture.cache.runThresholdBytes());
+            assertThat(classOf(fixture, NAME)).as("and large").isEqualTo(3);
+            hint(fixture, NAME, 9);
+            assertThat(classOf(fixture, NAME)).isEqualTo(9);
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).as("a hint for a key").isEqualTo(9);
+
+            fixture.delete(0, NAME);
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).as("what was deleted is not remembered").isZero();
+
+            fixture.delete(0, NAME);
+            fill(fixture, NAME, 5);
+            fixture.session.writesInto(2);
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).as("a hint goes before what there was").isEqualTo(2);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsEvictedIsRemembered() {
+        try (CacheFixture fixture = open(config(2 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU))) {
+            fill(fixture, NAME, 40);
+            int known = classOf(fixture, NAME);
+            evict(fixture, NAME);
+            assertThat(report(fixture.cache).rememberedKeys()).isPositive();
+            long misses = report(fixture.cache, known).misses();
+            assertThat(fixture.get(0, NAME)).isNull();
+            assertThat(report(fixture.cache, known).misses()).as("the miss is one of its class").isEqualTo(misses + 1);
+            // Later than any fill: nothing is measured.
+            ticker.advanceMillis(61_000);
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).isEqualTo(known);
+
+            evict(fixture, NAME);
+            fill(fixture, NAME, 5);
+            assertThat(classOf(fixture, NAME)).as("what was measured goes before what is remembered")
+                    .isEqualTo(RANGES.classOf(5000));
+        }
+    }
+
+    @Test
+    void whatFallsIsRememberedAndComesBackWithItsClass() {
+        try (CacheFixture fixture = open(config(2 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU))) {
+            fixture.cache.lower((_, _, _, _) -> true);
+            fill(fixture, NAME, 40);
+            int known = classOf(fixture, NAME);
+            evict(fixture, NAME);
+            assertThat(fixture.get(0, NAME)).isNull();
+            long measured = report(fixture.cache).measured();
+            assertThat(fixture.cache.admit(200)).isTrue();
+            assertThat(fixture.restore(0, NAME, ItemType.STRING, 0, new byte[100], 0, Item.NEVER, 0)).isTrue();
+            assertThat(classOf(fixture, NAME)).isEqualTo(known);
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).isEqualTo(known);
+            assertThat(report(fixture.cache).measured()).as("no fill has followed the miss").isEqualTo(measured);
+        }
+    }
+
+    @Test
+    void whatLooksOnlyLeavesNoTrace() {
+        try (CacheFixture fixture = open(config(8 * MIB))) {
+            fixture.session.touching(false);
+            assertThat(fixture.get(0, NAME)).isNull();
+            fixture.session.touching(true);
+            assertThat(fixture.expireAt(0, NAME)).isNull();
+            ticker.advanceMillis(5);
+            set(fixture, NAME, 100);
+            fixture.session.touching(false);
+            assertThat(fixture.get(0, NAME)).isNotNull();
+            PenaltyReport report = report(fixture.cache);
+            assertThat(report.measured()).isZero();
+            assertThat(report.classes()).allMatch(of -> of.reads() == 0);
+        }
+    }
+
+    @Test
+    void anItemKeepsItsClassWhereverItGoes() {
+        try (CacheFixture fixture = open(config(8 * MIB))) {
+            fixture.session.writesInto(11);
+            set(fixture, NAME, 100);
+            set(fixture, CacheFixture.bytes("another"), 100);
+            fixture.session.writesInto(CacheSession.AUTOMATIC);
+            assertThat(fixture.expire(0, NAME, ticker.wallMillis() + 1_000_000)).isTrue();
+            assertThat(classOf(fixture, NAME)).as("with an expiry time, moved").isEqualTo(11);
+            assertThat(fixture.expire(0, NAME, Item.NEVER)).isTrue();
+            for (int bytes : new int[] {90, 3000, 100_000, 10}) {
+                fixture.resize(0, NAME, bytes, bytes, (byte) 1);
+                assertThat(classOf(fixture, NAME)).as("with %s bytes", bytes).isEqualTo(11);
+                assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            }
+            ValueRun run = Objects.requireNonNull(
+                    fixture.cache.newRun(fixture.session.headRoom(NAME.length), fixture.cache.runThresholdBytes()));
+            fixture.putRun(0, NAME, run, Item.NEVER);
+            assertThat(classOf(fixture, NAME)).as("as a run").isEqualTo(11);
+            assertThat(report(fixture.cache, 11).bytes()).isGreaterThan(fixture.cache.runThresholdBytes());
+            set(fixture, NAME, 100);
+
+            // A cleaner moves it: nearly all that lies beside it dies.
+            for (int i = 0; i < 10_000; i++) {
+                set(fixture, CacheFixture.bytes("k" + i), 300);
+            }
+            for (int i = 0; i < 10_000; i++) {
+                if (i % 50 != 0) {
+                    fixture.delete(0, CacheFixture.bytes("k" + i));
+                }
+            }
+            long moved = fixture.cache.stats().bytesMoved();
+            ticker.advanceMillis(10_000);
+            fixture.maintainFully();
+            assertThat(fixture.cache.stats().bytesMoved()).isGreaterThan(moved);
+            assertThat(classOf(fixture, NAME)).as("cleaned").isEqualTo(11);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            fixture.delete(0, NAME);
+            fixture.delete(0, CacheFixture.bytes("another"));
+            assertThat(report(fixture.cache, 11).bytes()).isZero();
+        }
+    }
+
+    /** Its nodes are items that count for it. */
+    @Test
+    void aLargeCollectionHasOneClass() {
+        try (CollectionsFixture fixture = new CollectionsFixture(Cache.open(config(16 * MIB)))) {
+            fixture.session.writesInto(4);
+            fixture.makeHash("hash", 2000, 100, Item.NEVER);
+            fixture.session.writesInto(CacheSession.AUTOMATIC);
+            long bytes = report(fixture.cache, 4).bytes();
+            assertThat(bytes).isGreaterThan(2000 * 100);
+            fixture.transfer("hash", "moved", 0, true);
+            // One that lies in another shard is copied there, and the first goes in slices.
+            fixture.plain.maintainFully();
+            assertThat(report(fixture.cache, 4).bytes()).isBetween(bytes - 1000, bytes + 1000);
+            fixture.transfer("moved", "copied", 0, false);
+            assertThat(report(fixture.cache, 4).bytes()).isBetween(2 * bytes - 2000, 2 * bytes + 2000);
+            fixture.with("copied", new HashTree(), tree -> fixture.put(tree, "one more", "x".repeat(2000)));
+            assertThat(report(fixture.cache, 4).bytes()).isGreaterThan(2 * bytes);
+            fixture.assertSound();
+            fixture.withTimes("copied", ticker.wallMillis() + 500_000,
+                    tree -> fixture.put(tree, "with a time", "x", ticker.wallMillis() + 500_000));
+            assertThat(classOf(fixture.plain, CacheFixture.bytes("copied"))).isEqualTo(4);
+            fixture.assertSound();
+
+            hint(fixture.plain, CacheFixture.bytes("copied"), 7);
+            assertThat(report(fixture.cache, 7).bytes()).as("the root item").isBetween(1L, 500L);
+            fixture.assertSound();
+            fixture.cache.flush(0);
+            fixture.assertNothingLives();
+            assertThat(report(fixture.cache).classes()).allMatch(of -> of.bytes() == 0);
+        }
+    }
+
+    @Test
+    void aClassOutOfRangeIsRefused() {
+        try (CacheFixture fixture = open(config(8 * MIB).withPenalties(new PenaltySettings(true, 4, 0)))) {
+            assertThat(fixture.cache.itemClasses()).isEqualTo(4);
+            fixture.session.writesInto(2);
+            assertThatThrownBy(() -> fixture.session.writesInto(4)).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("0 to 3");
+            set(fixture, NAME, 100);
+            assertThat(classOf(fixture, NAME)).as("nothing has changed").isEqualTo(2);
+            assertThatThrownBy(() -> hint(fixture, NAME, 4)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(classOf(fixture, NAME)).isEqualTo(2);
+            fixture.delete(0, NAME);
+            fixture.session.writesInto(CacheSession.AUTOMATIC);
+            fill(fixture, NAME, 600);
+            assertThat(classOf(fixture, NAME)).as("the last has all that is longer").isEqualTo(3);
+            CacheConfig config = fixture.cache.config();
+            assertThatThrownBy(() -> fixture.cache.reconfigure(config.withPenalties(TRACKED)))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("penalty-classes");
+        }
+    }
+
+    @Test
+    void whatIsSwitchedOffTakesNothing() {
+        try (CacheFixture fixture = open(config(8 * MIB).withPenalties(PenaltySettings.OFF))) {
+            Cache cache = fixture.cache;
+            assertThat(cache.penalties()).isNull();
+            assertThat(cache.itemClasses()).isEqualTo(1);
+            long charged = cache.stats().poolBytes();
+            long used = cache.stats().usedBytes();
+            cache.reconfigure(cache.config().withPenalties(TRACKED));
+            PenaltyReport report = report(cache);
+            assertThat(report.bytes()).isBetween(100_000L, 8L * MIB / 16);
+            assertThat(cache.stats().poolBytes()).isEqualTo(charged + report.bytes());
+            assertThat(cache.stats().usedBytes()).isEqualTo(used + report.bytes());
+            cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY)
+                    .withPenalties(PenaltySettings.OFF));
+            assertThat(report(cache)).as("the policy needs it").isNotNull();
+            assertThat(Objects.requireNonNull(cache.curve(Cache.ALL_CLASSES)).isKnown()).isFalse();
+            fill(fixture, NAME, 5);
+            assertThat(classOf(fixture, NAME)).isPositive();
+            cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
+            assertThat(cache.penalties()).isNull();
+            assertThat(cache.curve(Cache.ALL_CLASSES)).isNull();
+            assertThat(classOf(fixture, NAME)).as("of nobody is known what it costs").isZero();
+            fixture.delete(0, NAME);
+            fixture.cache.giveBackSoon();
+            fixture.maintainFully();
+            assertThat(cache.stats().poolBytes()).isLessThanOrEqualTo(charged + 100_000);
+            assertThat(cache.stats().usedBytes()).isLessThanOrEqualTo(used + 100_000);
+            cache.reconfigure(cache.config().withPenalties(TRACKED));
+            assertThat(report(cache).measured()).as("begins anew").isZero();
+        }
+    }
+
+    /** Nobody who sets a setting waits for room to be made. */
+    @Test
+    void inAFullCacheTheTablesComeWithMaintenance() {
+        try (CacheFixture fixture = open(config(8 * MIB).withPenalties(PenaltySettings.OFF)
+                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU))) {
+            IntStream.range(0, 30_000).forEach(i -> set(fixture, CacheFixture.bytes("k" + i), 500));
+            assertThat(fixture.cache.stats().evicted()).isPositive();
+            fixture.cache.reconfigure(fixture.cache.config().withPenalties(TRACKED));
+            ticker.advanceMillis(2000);
+            fixture.maintainFully();
+            assertThat(report(fixture.cache).bytes()).isEqualTo(8L * MIB / 32);
+            assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(8L * MIB);
+            fill(fixture, NAME, 5);
+            assertThat(classOf(fixture, NAME)).isEqualTo(RANGES.classOf(5000));
+        }
+    }
+
+    /** Tables are in proportion: in the smallest memories there is room for items all the same. */
+    @ParameterizedTest
+    @EnumSource(value = EvictionPolicy.class, names = {"ALLKEYS_LRU", "ALLKEYS_PENALTY", "ALLKEYS_HYPERBOLIC"})
+    void inASmallMemoryNoWriteIsRefused(EvictionPolicy policy) {
+        for (int shards : List.of(1, 4, 8, 32)) {
+            try (CacheFixture fixture = open(CacheConfig.defaults(MIB).withShards(shards).withHashSeed(7)
+                    .withTicker(ticker).withEvictionPolicy(policy))) {
+                for (int i = 0; i < 20_000; i++) {
+                    byte[] name = CacheFixture.bytes("k" + i);
+                    if (fixture.get(0, name) == null) {
+                        ticker.advanceMillis(i % 2 * 5L);
+                        set(fixture, name, 200);
+                    }
+                    if (i % 100 == 0) {
+                        fixture.cache.maintain();
+                    }
+                }
+                assertThat(fixture.cache.stats().items()).as("%s shards", shards).isGreaterThan(1500);
+                assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(MIB);
+                assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            }
+        }
+    }
+
+    /** For policies that weigh items by it. */
+    @Test
+    void whatMissesCostIsToldAtTheEndOfAPeriod() {
+        CacheConfig config = config(8 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_HYPERBOLIC)
+                .withCurves(new CurveSettings(false, CurveSettings.LEAST_WINDOW));
+        try (CacheFixture fixture = open(config)) {
+            ShardContext context = ((InMemoryCache) fixture.cache).context();
+            fill(fixture, NAME, 40);
+            fill(fixture, CacheFixture.bytes("fast"), 1);
+            ticker.advanceMillis(200);
+            fixture.cache.maintain();
+            assertThat(context.missMicros()).isNull();
+            for (int i = 0; i < CurveSettings.LEAST_WINDOW; i++) {
+                fixture.get(0, NAME);
+            }
+            ticker.advanceMillis(200);
+            fixture.cache.maintain();
+            double[] told = Objects.requireNonNull(context.missMicros());
+            assertThat(told).hasSize(16);
+            assertThat(told[RANGES.classOf(40_000)]).isEqualTo(40_000);
+            assertThat(told[RANGES.classOf(1000)]).isEqualTo(1000);
+            assertThat(told[0]).as("of what nothing was measured").isEqualTo(20_500);
+            assertThat(report(fixture.cache, 0).penaltyMicros()).isNaN();
+            assertThat(report(fixture.cache, RANGES.classOf(1000)).penaltyMicros()).isEqualTo(1000);
+            fixture.cache.reconfigure(fixture.cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
+            assertThat(context.missMicros()).isNull();
+        }
+    }
+}
