@@ -29,7 +29,7 @@ class CommandsDifferentialTest {
 
     private static VarveServer varve() throws IOException {
         return VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "256mb")
-                .with("mrc-tracking", "yes")
+                .with("mrc-tracking", "yes").with("penalty-tracking", "yes")
                 .with("set-max-listpack-entries", SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0).validate());
     }
 

@@ -56,6 +56,8 @@ class DifferentialCoverageTest {
             elsewhere("ends the connection, or its protocol", "ConnectionTest", "quit", "reset"),
             elsewhere("writes a file there", "command.server.ServerCommandsTest", "bgsave", "save"),
             elsewhere("not in the reference", "command.varve.CurveCommandsTest", "varve.mrc"),
+            elsewhere("not in the reference", "command.varve.PenaltyCommandsTest", "varve.class|default",
+                    "varve.class|help", "varve.class|list", "varve.class|set"),
             elsewhere("ends the server", "ProcessEndIT", "shutdown")).flatMap(entries -> entries.entrySet().stream())
             .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
 

@@ -46,7 +46,7 @@ class MetricsIT {
 
     private ServerConfig withFlash(int port) {
         return config(port).with("flash-dir", folder.resolve("flash").toString()).with("flash-max-items", "1000")
-                .with("maxmemory-policy", "allkeys-lru");
+                .with("maxmemory-policy", "allkeys-lru").with("penalty-tracking", "yes");
     }
 
     private HttpResponse<String> get(int port, String path) throws Exception {

@@ -14,7 +14,7 @@ final class CurveReport {
 
     /** A line if nothing is recorded; else the ratios predicted for half, one and two times the present maxmemory, and what they rest on. */
     static void write(InfoSection out, Cache cache) {
-        MemoryCurve curve = cache.config().curves().recorded() ? cache.curve(Cache.ALL_CLASSES) : null;
+        MemoryCurve curve = cache.config().recordsAccesses() ? cache.curve(Cache.ALL_CLASSES) : null;
         out.field("mrc_tracking", curve == null ? 0 : 1);
         if (curve == null) {
             return;

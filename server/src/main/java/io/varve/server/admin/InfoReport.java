@@ -94,6 +94,7 @@ public final class InfoReport {
             case "varve" -> {
                 varve(out, stats, expired);
                 CurveReport.write(out, source.cache());
+                PenaltyLines.write(out, source.cache());
                 FlashTier flash = source.flash();
                 if (flash != null) {
                     flash(out, flash.stats());

@@ -22,6 +22,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.FlashTierStats;
 import io.varve.memory.CacheStats;
+import io.varve.memory.PenaltyReport;
 import io.varve.server.admin.LoopCounters.Total;
 import org.jspecify.annotations.Nullable;
 
@@ -46,15 +47,17 @@ public final class Metrics implements AutoCloseable {
     /**
      * What one scrape tells. Immutable.
      *
-     * @param stats   of the memory tier
-     * @param memory  figures about memory
-     * @param figures the same, as a list
-     * @param clients sums over the connections
-     * @param counts  what the event loops have counted
-     * @param flash   of the tier below; null if there is none
+     * @param stats     of the memory tier
+     * @param memory    figures about memory
+     * @param figures   the same, as a list
+     * @param clients   sums over the connections
+     * @param counts    what the event loops have counted
+     * @param flash     of the tier below; null if there is none
+     * @param penalties of what misses cost; null if that is not tracked
      */
     private record Reading(CacheStats stats, MemoryFigures memory, List<MemoryFigures.Figure> figures,
-            ClientTotals clients, CommandCounts counts, @Nullable FlashTierStats flash) {}
+            ClientTotals clients, CommandCounts counts, @Nullable FlashTierStats flash,
+            @Nullable PenaltyReport penalties) {}
 
     private final InfoSource source;
     private final Health health;
@@ -76,6 +79,7 @@ public final class Metrics implements AutoCloseable {
         }
         jvm();
         registry.getPrometheusRegistry().register(new LabelledMetrics(source, () -> now.counts(), () -> now.stats()));
+        registry.getPrometheusRegistry().register(new ClassMetrics(() -> now.penalties()));
     }
 
     /**
@@ -93,7 +97,7 @@ public final class Metrics implements AutoCloseable {
         FlashTier flash = source.flash();
         MemoryFigures memory = source.report().figures(stats);
         return new Reading(stats, memory, memory.all(), source.clientTotals(), CommandCounts.of(source),
-                flash == null ? null : flash.stats());
+                flash == null ? null : flash.stats(), source.cache().penalties());
     }
 
     // --- meters

@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import java.net.InetAddress;
 
+import io.varve.memory.CacheSession;
 import io.varve.server.acl.Account;
 import io.varve.server.acl.User;
 import io.varve.server.blocking.Pass;
@@ -43,6 +44,7 @@ public final class Client {
     private @Nullable BlockingCall blockingCall;
     private volatile boolean noEvict;
     private boolean noTouch;
+    private int writesInto = CacheSession.AUTOMATIC;
     private boolean closing;
     private long waitsToPublishSinceMillis;
     private ReplyMode replyMode = ReplyMode.ON;
@@ -244,6 +246,15 @@ public final class Client {
 
     public void noTouch(boolean value) {
         noTouch = value;
+    }
+
+    /** The penalty class of what it writes, or {@link CacheSession#AUTOMATIC} (VARVE.CLASS DEFAULT). */
+    public int writesInto() {
+        return writesInto;
+    }
+
+    public void writesInto(int penaltyClass) {
+        writesInto = penaltyClass;
     }
 
     /** Whether the connection is to be closed once what was replied is written. */

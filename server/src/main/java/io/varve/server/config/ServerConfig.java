@@ -13,6 +13,7 @@ import io.varve.flash.tier.Admission;
 import io.varve.flash.tier.FlashTierSettings;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.CurveSettings;
+import io.varve.memory.PenaltySettings;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.segment.CleanerPolicy;
@@ -295,7 +296,9 @@ public final class ServerConfig {
                 .withExpireAlgorithm(ExpireAlgorithm.valueOf(upper("expire-algorithm")))
                 .withExpireBaseMillis(intNumber("expire-bucket-base-ms"))
                 .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"))
-                .withCurves(new CurveSettings(bool("mrc-tracking"), number("mrc-window")));
+                .withCurves(new CurveSettings(bool("mrc-tracking"), number("mrc-window")))
+                .withPenalties(new PenaltySettings(bool("penalty-tracking"), intNumber("penalty-classes"),
+                        intNumber("penalty-floor")));
     }
 
     /** Where the tier below memory has its files; empty if there is none. */

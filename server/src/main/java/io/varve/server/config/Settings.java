@@ -10,8 +10,10 @@ import java.util.Map;
 import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
 import io.varve.memory.CurveSettings;
+import io.varve.memory.PenaltySettings;
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.server.config.Setting.Kind;
 import org.jspecify.annotations.Nullable;
 
@@ -123,6 +125,9 @@ public final class Settings {
         bool("touch-ahead", "yes", CHANGEABLE);
         bool("mrc-tracking", "no", CHANGEABLE);
         integer("mrc-window", Long.toString(CurveSettings.USUAL_WINDOW), CurveSettings.LEAST_WINDOW, MAX, CHANGEABLE);
+        bool("penalty-tracking", "no", CHANGEABLE);
+        integer("penalty-classes", Integer.toString(PenaltyRanges.MOST), 1, PenaltyRanges.MOST, FIXED);
+        integer("penalty-floor", "0", 0, PenaltySettings.MOST_FLOOR_PERCENT, CHANGEABLE);
         integer("packed-max-entries", Integer.toString(CollectionTree.MOST_PACKED_ENTRIES), 0, Integer.MAX_VALUE,
                 CHANGEABLE);
         memory("packed-max-bytes", Integer.toString(CollectionTree.MOST_PACKED_BYTES), 0, Integer.MAX_VALUE,

@@ -158,7 +158,7 @@ class ConfigReaderTest {
             "slowlog-log-slower-than", "notify-keyspace-events", "proto-max-bulk-len", "client-query-buffer-limit",
             "client-output-buffer-limit", "tls-port", "tls-cert-file", "tls-key-file", "io-threads", "shards",
             "segment-size", "cleaner-policy", "expire-algorithm", "expire-bucket-base-ms", "expire-buckets",
-            "expire-cycle-ms"})
+            "expire-cycle-ms", "penalty-tracking", "penalty-classes", "penalty-floor"})
     void everyPromisedSettingIsServed(String name) {
         assertThat(Settings.find(name)).isNotNull();
     }

@@ -2,6 +2,7 @@ package io.varve.server.command.connection;
 
 import java.nio.charset.StandardCharsets;
 
+import io.varve.memory.CacheSession;
 import io.varve.server.acl.AccessControl;
 import io.varve.server.acl.Account;
 import io.varve.server.command.Arguments;
@@ -240,8 +241,10 @@ public final class ConnectionCommands {
         client.replyMode(Client.ReplyMode.ON);
         client.noEvict(false);
         client.noTouch(false);
+        client.writesInto(CacheSession.AUTOMATIC);
         client.logout(server.access().defaultAccount());
         call.session().touching(true);
+        call.session().writesInto(CacheSession.AUTOMATIC);
         call.reply().protocol(2);
         call.reply().simple("RESET");
     }

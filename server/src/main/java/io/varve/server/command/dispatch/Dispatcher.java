@@ -146,6 +146,7 @@ public final class Dispatcher implements AutoCloseable {
         counters.enter(server.counterEpoch());
         session.now(server.ticker().wallMillis());
         session.touching(!client.noTouch());
+        session.writesInto(client.writesInto());
         times.begin();
         // Of a run that a connection did not survive.
         call.takeErrorsToldOf();

@@ -26,6 +26,7 @@ import io.varve.server.command.sortedset.SortedSetCommands;
 import io.varve.server.command.string.StringCommands;
 import io.varve.server.command.transaction.TransactionCommands;
 import io.varve.server.command.varve.CurveCommands;
+import io.varve.server.command.varve.PenaltyCommands;
 
 /** All families of commands. Immutable: static methods only. */
 public final class Families {
@@ -58,6 +59,7 @@ public final class Families {
         new MemoryCommands(server).register(table);
         new ObservationCommands(server).register(table);
         CurveCommands.addTo(table);
+        PenaltyCommands.addTo(table);
         CommandTable complete = table.build(server.config().renames());
         server.commands(complete);
         return complete;

@@ -58,7 +58,8 @@ public final class CurveCommands {
         }
     }
 
-    private static boolean requireInRange(Invocation call, int argument, String name, long least, long most) {
+    /** {@link Invocation#requireLong} that also refuses what is out of range: the handler just returns. */
+    static boolean requireInRange(Invocation call, int argument, String name, long least, long most) {
         if (!call.requireLong(argument)) {
             return false;
         }
