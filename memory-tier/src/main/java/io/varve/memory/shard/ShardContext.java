@@ -81,11 +81,6 @@ public final class ShardContext {
         cleanerPolicy = cleaner;
     }
 
-    /** Says what a miss costs in each class from now on, µs, from 0; null: nobody knows. Not to be changed afterwards. */
-    public void missMicros(double @Nullable [] micros) {
-        missMicros = micros;
-    }
-
     /** Bytes that a shard may hold: its part of the limit. */
     long shardBytes() {
         return budget.limitBytes() / shards;
