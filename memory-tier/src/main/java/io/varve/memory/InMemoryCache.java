@@ -510,11 +510,6 @@ final class InMemoryCache implements Cache {
         assert renewed;
     }
 
-    /** What the shards share; for tests. */
-    ShardContext context() {
-        return context;
-    }
-
     @Override
     public CacheConfig config() {
         return config;
