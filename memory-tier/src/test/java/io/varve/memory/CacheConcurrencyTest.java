@@ -43,7 +43,7 @@ final class CacheConcurrencyTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "ALLKEYS_LRU"})
+    @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "ALLKEYS_LRU", "ALLKEYS_PENALTY"})
     void acknowledgedWritesAreThere(EvictionPolicy policy) throws Exception {
         try (Cache cache = Cache.open(config(policy, policy.evicts() ? 2 << 20 : 64 << 20))) {
             List<Callable<Void>> workers = new ArrayList<>();
@@ -54,8 +54,36 @@ final class CacheConcurrencyTest {
                     return null;
                 });
             }
+            if (policy == EvictionPolicy.ALLKEYS_PENALTY) {
+                workers.add(() -> {
+                    switchTracking(cache);
+                    return null;
+                });
+            }
             runBesideMaintenance(cache, workers);
             assertThat(cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** Penalties are tracked, and memory is divided, and then not any more, while somebody asks what is known. */
+    private static void switchTracking(Cache cache) {
+        Buffers buffers = new Buffers(cache);
+        try (buffers) {
+            for (int i = 0; i < OPERATIONS; i++) {
+                if (i % 3000 == 2999) {
+                    CacheConfig config = cache.config();
+                    cache.reconfigure(config.withEvictionPolicy(config.evictionPolicy() == EvictionPolicy.ALLKEYS_LRU
+                            ? EvictionPolicy.ALLKEYS_PENALTY
+                            : EvictionPolicy.ALLKEYS_LRU));
+                }
+                PenaltyReport report = i % 100 == 0 ? cache.penalties() : null;
+                assertThat(report == null || report.classes().stream().allMatch(of -> of.bytes() >= 0)).isTrue();
+                Key key = buffers.bind("hinted" + i % 700);
+                buffers.session.writesInto(i % 17 - 1);
+                if (buffers.get(key) == null && cache.admit(200)) {
+                    buffers.set(key, new byte[100], Item.NEVER);
+                }
+            }
         }
     }
 
