@@ -136,10 +136,17 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(server.run("varve.class", "default", "3")).isEqualTo(OK);
         assertThat(list()).hasSize(16);
         assertThat(info("penalty_tracking")).isEqualTo("1");
-        assertThat(server.run("object", "idletime", "key")).isEqualTo(":0\r\n");
-        assertThat(server.run("object", "freq", "key")).startsWith("-ERR An LFU maxmemory policy is not selected");
         server.run("config", "set", "maxmemory-policy", "allkeys-lru");
         assertThat(server.run("varve.class", "list")).isEqualTo(NOT_TRACKED);
+    }
+
+    @Test
+    void itsPolicyKeepsAClock() {
+        server.run("config", "set", "maxmemory-policy", "allkeys-penalty");
+        server.run("set", "key", "value");
+        server.sleep(7000);
+        assertThat(server.run("object", "idletime", "key")).isEqualTo(":7\r\n");
+        assertThat(server.run("object", "freq", "key")).startsWith("-ERR An LFU maxmemory policy is not selected");
     }
 
     // --- errors
