@@ -359,7 +359,7 @@ class PenaltyCommandsTest extends HarnessTest {
         // µ in UTF-8, as the harness reads bytes.
         assertThat(server.run("varve.class", "list"))
                 .contains("$5\r\nrange\r\n$12\r\nbelow 10 \u00c2\u00b5s\r\n")
-                .contains("$5\r\nrange\r\n$14\r\n70 to 150 \u00c2\u00b5s\r\n")
+                .contains("$5\r\nrange\r\n$13\r\n70 to 150 \u00c2\u00b5s\r\n")
                 .contains("$5\r\nrange\r\n$14\r\nfrom 327.67 ms\r\n");
     }
 
