@@ -21,7 +21,7 @@ final class CurveLearning {
     private static final double PATIENCE = 1.25;
 
     /** Of a small maxmemory so much is charged for recording at the most. */
-    private static final int LARGEST_PART = 32;
+    private static final int LARGEST_PART = 16;
 
     private final ShardContext context;
     private final Shard[] shards;
@@ -47,7 +47,7 @@ final class CurveLearning {
      * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more.
      *
      * <p>What it takes is charged without asking: it is a thousandth of maxmemory or so. With sixteen classes it takes 1.5 MB even of a small maxmemory, which is to
-     * be the items': what is more than a thirty-second of it counts among what a server takes beside maxmemory.
+     * be the items': what is more than a sixteenth of it counts among what a server takes beside maxmemory.
      */
     void reconfigure(CacheConfig config) {
         windowAccesses = config.curves().windowAccesses();

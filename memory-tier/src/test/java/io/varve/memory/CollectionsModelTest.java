@@ -11,6 +11,7 @@ import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.RefusingRegions;
 import io.varve.memory.offheap.Regions;
@@ -63,7 +64,8 @@ final class CollectionsModelTest {
         CacheConfig config = CacheConfig.defaults(policy.evicts() ? 1 << 20 : 2 << 20).withShards(2)
                 .withSegmentSizeBytes(seed % 2 == 0 ? 4096 : 16384).withHeads(2).withEvictionPolicy(policy)
                 .withExpireAlgorithm(algorithm).withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed)
-                .withTicker(ticker).withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW));
+                .withTicker(ticker).withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW))
+                .withPenalties(new PenaltySettings(true, PenaltyRanges.MOST, 0));
         SplittableRandom random = new SplittableRandom(seed);
         try (CollectionsFixture fixture = new CollectionsFixture(InMemoryCache.open(config, regions))) {
             fixture.cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {
@@ -72,6 +74,9 @@ final class CollectionsModelTest {
                 }
             });
             for (int i = 0; i < OPERATIONS; i++) {
+                if (i % 20 == 0) {
+                    fixture.session.writesInto(random.nextInt(PenaltyRanges.MOST + 1) - 1);
+                }
                 step(fixture, random);
                 if (i % 300 == 0) {
                     checkAll(fixture, "seed " + seed + " operation " + i);

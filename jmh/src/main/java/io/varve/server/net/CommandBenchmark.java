@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * system calls, nor of the other threads of a server. Time and allocation are per command: those of the buffers, received and
  * replied, are among them. Settings and kind of thread are those of a server that {@code ./varve serve} starts.
  *
- * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}; what recording costs: {@code -p mrcTracking=no,yes}
+ * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}; what recording costs: {@code -p mrcTracking=no,yes}, or {@code penaltyTracking}
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -112,6 +112,10 @@ public class CommandBenchmark {
     @Param({"no"})
     public String mrcTracking = "no";
 
+    /** Whether it is measured what misses cost. */
+    @Param({"no"})
+    public String penaltyTracking = "no";
+
     private Cache cache;
     private EmbeddedChannel channel;
     /** All requests in a row; they have the same length, so that a batch of any size starts at any of them. */
@@ -122,7 +126,7 @@ public class CommandBenchmark {
     @Setup
     public void fill() {
         cache = Cache.open(ServerConfig.defaults().with("maxmemory", "4gb").with("mrc-tracking", mrcTracking)
-                .cacheConfig());
+                .with("penalty-tracking", penaltyTracking).cacheConfig());
         ServerContext server = new ServerContext(cache, ServerConfig.defaults(), cache.config().ticker(), _ -> {});
         CommandTable table = Families.table(server);
         channel = new EmbeddedChannel();

@@ -51,7 +51,7 @@ public final class Ranking {
     }
 
     /**
-     * Draws the line through what was sampled; if enough are to go {@linkplain #FIRST first}, so that nobody else goes.
+     * Draws the line through what was sampled.
      *
      * @param samples maxmemory-samples
      * @return false if nothing was drawn: nobody may go
@@ -62,18 +62,21 @@ public final class Ranking {
         }
         Arrays.sort(scores, 0, drawn);
         int worst = Math.max(1, (int) Math.round(drawn * worstShare(samples)));
-        int first = first();
-        line = scores[drawn - (first * LEAST_PART_FIRST >= drawn ? Math.min(worst, first) : worst)];
+        line = scores[drawn - worst];
         return true;
     }
 
-    /** How many of the sample, which is sorted, are to go before all others. */
-    private int first() {
-        int others = drawn;
-        while (others > 0 && scores[others - 1] >= FIRST) {
-            others--;
+    /** As {@link #drawLine}; but where enough are to go {@linkplain #FIRST first}, nobody else goes. */
+    public boolean drawLineOfFirst(int samples) {
+        boolean any = drawLine(samples);
+        int first = 0;
+        while (first < drawn && scores[drawn - 1 - first] >= FIRST) {
+            first++;
         }
-        return drawn - others;
+        if (first > 0 && first * LEAST_PART_FIRST >= drawn) {
+            line = Math.max(line, scores[drawn - first]);
+        }
+        return any;
     }
 
     /** Puts the line where everything is past it; false if nothing was drawn. */

@@ -1,7 +1,5 @@
 package io.varve.memory.locality;
 
-import java.util.Arrays;
-
 /**
  * How often the items of each class were accessed, how many reads missed, and what the fills that followed took. Guarded by its owner's lock.
  *
@@ -94,12 +92,6 @@ public final class ClassCounts {
             since.counts[i] = counts[i] - before.counts[i];
         }
         return since;
-    }
-
-    /** Adds everything to what another has, of as many classes, and begins with nothing. */
-    public void drainTo(ClassCounts other) {
-        addTo(other);
-        Arrays.fill(counts, 0);
     }
 
     private void requireAsMany(ClassCounts other) {

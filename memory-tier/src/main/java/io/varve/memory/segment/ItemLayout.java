@@ -132,20 +132,20 @@ public final class ItemLayout {
      * Writes everything of an item but the bytes of its key and its value: those go to {@link #keyAddress} and
      * {@link #valueAddress}. It has no expiry time yet, and is in no time bucket.
      *
-     * @param marks {@link #marks(int, int)}
+     * @param stamp {@link #stamp(int, int)}
      */
     public static void write(long address, ItemType type, int encoding, int database, int keyLength, int valueLength,
-            int capacity, boolean expiryFields, int marks) {
-        write(address, type, encoding, database, keyLength, valueLength, capacity, expiryFields, marks, false);
+            int capacity, boolean expiryFields, int stamp) {
+        write(address, type, encoding, database, keyLength, valueLength, capacity, expiryFields, stamp, false);
     }
 
     /** As the shorter {@code write}, with or without an extension, which is zero at first. */
     public static void write(long address, ItemType type, int encoding, int database, int keyLength, int valueLength,
-            int capacity, boolean expiryFields, int marks, boolean extension) {
+            int capacity, boolean expiryFields, int stamp, boolean extension) {
         assert keyLength >= 0 && valueLength >= 0 && valueLength <= capacity : keyLength + " " + valueLength + " "
                 + capacity;
         Memory.putLong(address,
-                header(type.code(), encoding, database, keyLength, capacity, expiryFields, marks, extension));
+                header(type.code(), encoding, database, keyLength, capacity, expiryFields, stamp, extension));
         long next = address + HEADER_BYTES;
         if (expiryFields) {
             Memory.putUnsigned48(next, NEVER_FIELD);
@@ -170,7 +170,7 @@ public final class ItemLayout {
     }
 
     private static long header(int type, int encoding, int database, int keyLength, int capacity, boolean expiryFields,
-            int marks, boolean extension) {
+            int stamp, boolean extension) {
         assert encoding >= 0 && encoding <= MAX_ENCODING : encoding;
         assert database >= 0 && database <= MAX_DATABASE : database;
         boolean longKey = keyLength > MAX_SHORT_KEY;
@@ -182,10 +182,10 @@ public final class ItemLayout {
                 | (longCapacity ? 1L << LONG_CAPACITY_SHIFT : 0)
                 | (extension ? 1L << EXTENSION_SHIFT : 0)
                 | (long) (database & DATABASE_MASK) << DATABASE_SHIFT
-                | (long) (marks >>> ACCESS_BITS & PENALTY_MASK) << PENALTY_SHIFT
+                | (long) (stamp >>> ACCESS_BITS & PENALTY_MASK) << PENALTY_SHIFT
                 | (long) (longKey ? KEY_LENGTH_MASK : keyLength) << KEY_LENGTH_SHIFT
                 | (long) (longCapacity ? CAPACITY_MASK : capacity) << CAPACITY_SHIFT
-                | (long) (marks & ACCESS_MASK) << ACCESS_SHIFT;
+                | (long) (stamp & ACCESS_MASK) << ACCESS_SHIFT;
     }
 
     /** The type's code, {@link ItemType#DEAD} for a dead item. */
@@ -234,15 +234,15 @@ public final class ItemLayout {
      * @param access       0 to {@link #MAX_ACCESS}
      * @param penaltyClass 0 to {@link #MAX_PENALTY_CLASS}
      */
-    public static int marks(int access, int penaltyClass) {
+    public static int stamp(int access, int penaltyClass) {
         assert access >= 0 && access <= MAX_ACCESS : access;
         assert penaltyClass >= 0 && penaltyClass <= MAX_PENALTY_CLASS : penaltyClass;
         return penaltyClass << ACCESS_BITS | access;
     }
 
-    /** The {@linkplain #marks(int, int) marks} of an item, for another that takes its place. */
-    public static int marks(long address) {
-        return marks(access(address), penaltyClass(address));
+    /** The {@linkplain #stamp(int, int) stamp} of an item, for another that takes its place. */
+    public static int stamp(long address) {
+        return stamp(access(address), penaltyClass(address));
     }
 
     public static int penaltyClass(long address) {

@@ -63,7 +63,12 @@ final class EvictionLine {
                 ranking.draw(score(address, expireAt, nowMillis, items.nextRandom()));
             }
         }
-        return isRandom() ? ranking.drawLineBelowAll() : ranking.drawLine(context.evictionSamples);
+        if (isRandom()) {
+            return ranking.drawLineBelowAll();
+        }
+        return shares == null
+                ? ranking.drawLine(context.evictionSamples)
+                : ranking.drawLineOfFirst(context.evictionSamples);
     }
 
     /**

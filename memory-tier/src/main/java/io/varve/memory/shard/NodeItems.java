@@ -84,7 +84,7 @@ final class NodeItems {
 
     private static void write(long address, int node, int capacity, int penaltyClass, boolean expiryFields) {
         ItemLayout.write(address, ItemType.STRING, 0, 0, ID_BYTES, capacity, capacity, expiryFields,
-                ItemLayout.marks(0, penaltyClass));
+                ItemLayout.stamp(0, penaltyClass));
         ItemLayout.internal(address, true);
         Memory.putInt(ItemLayout.keyAddress(address), node);
     }

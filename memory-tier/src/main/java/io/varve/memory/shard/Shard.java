@@ -344,9 +344,9 @@ public final class Shard {
             items.segments().penaltyClass(location, penaltyClass);
             return location;
         }
-        int marks = ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass);
+        int stamp = ItemLayout.stamp(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
-                valueLength, capacity, lookAt, marks, nowMillis);
+                valueLength, capacity, lookAt, stamp, nowMillis);
         items.link(key, location, made, expireAt != Item.NEVER, lookAt, nowMillis);
         if (tells) {
             items.tellIfCreated(key, location);
@@ -366,7 +366,7 @@ public final class Shard {
                 hint);
         long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
-                ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass));
+                ItemLayout.stamp(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass));
         items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
         items.tellIfCreated(key, location);
         look(item, made, items.address(made));
@@ -404,13 +404,13 @@ public final class Shard {
         long address = item.address();
         try {
             return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                    valueLength, capacity, ItemLayout.expireAtMillis(address), ItemLayout.marks(address), nowMillis);
+                    valueLength, capacity, ItemLayout.expireAtMillis(address), ItemLayout.stamp(address), nowMillis);
         } catch (CacheFullException full) {
             if (capacity == valueLength) {
                 throw full;
             }
             return items.make(item.keyAddress(), item.keyLength(), ItemLayout.database(address), item.type(), encoding,
-                    valueLength, valueLength, ItemLayout.expireAtMillis(address), ItemLayout.marks(address),
+                    valueLength, valueLength, ItemLayout.expireAtMillis(address), ItemLayout.stamp(address),
                     nowMillis);
         }
     }

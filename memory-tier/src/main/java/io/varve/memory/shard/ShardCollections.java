@@ -110,7 +110,7 @@ public final class ShardCollections {
         trees.nodes().now(nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, Item.TREE,
                 length, length, expireAt,
-                ItemLayout.marks(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass), nowMillis);
+                ItemLayout.stamp(AccessBits.initial(context.evictionPolicy, nowMillis), penaltyClass), nowMillis);
         Memory.fill(ItemLayout.valueAddress(items.address(made)), length, (byte) 0);
         return made;
     }

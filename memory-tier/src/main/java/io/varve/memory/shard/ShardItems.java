@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write first takes what may be refused (bytes, an expiry entry, an index slot) and only then lets go of what it
  * replaces, so that a refusal leaves the key as it was. A removal tells the listeners while the key's bytes are still
- * there, and marks the item dead last, because that may free its segment.
+ * there, and stamp the item dead last, because that may free its segment.
  *
  * <p>INVARIANT: an item is live if and only if one index slot holds its location, or, for a node, the entry of its id
  * ({@link ShardNodes}); it has an expiry entry if and only if it has an expiry time; the entry and the item point at each other. That time
@@ -176,11 +176,11 @@ final class ShardItems {
      * Appends an item (or takes a run for it) and writes all of it but the value. Nothing refers to it yet.
      *
      * @param wanted bytes to keep for the value: fewer are where an item could not be so long
-     * @param marks  {@link ItemLayout#marks(int, int)}
+     * @param stamp  {@link ItemLayout#stamp(int, int)}
      * @throws CacheFullException also if no item can be as long as key and value are
      */
     long make(long keyAddress, int keyLength, int physical, ItemType type, int encoding, int valueLength,
-            int wanted, long expireAt, int marks, long nowMillis) {
+            int wanted, long expireAt, int stamp, long nowMillis) {
         int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadRoom(keyLength));
         if (capacity < valueLength) {
             throw CacheFullException.TOO_LARGE;
@@ -193,11 +193,11 @@ final class ShardItems {
                 throw CacheFullException.of(size);
             }
             return adopt(run, keyAddress, keyLength, physical, type, encoding, valueLength, capacity, expireAt,
-                    marks);
+                    stamp);
         }
         long location = append((int) size, expireAt, nowMillis);
         long address = address(location);
-        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, expires, marks);
+        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, expires, stamp);
         if (expires) {
             ItemLayout.expireAtMillis(address, expireAt);
         }
@@ -220,10 +220,10 @@ final class ShardItems {
     }
 
     long adopt(LargeRun run, long keyAddress, int keyLength, int physical, ItemType type, int encoding,
-            int valueLength, int capacity, long expireAt, int marks) {
+            int valueLength, int capacity, long expireAt, int stamp) {
         // A large item always has expiry fields: its header cannot grow later, the value's place being fixed.
         long address = run.address() - (ItemLayout.size(keyLength, capacity, true) - capacity);
-        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, marks);
+        ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, stamp);
         ItemLayout.expireAtMillis(address, expireAt);
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
         long location = context.pool.largeItems().adopt(run, address, number);
@@ -349,7 +349,7 @@ final class ShardItems {
 
     private long copyWithExpiryFields(Key key, Item item, long expireAt, long nowMillis) {
         long made = make(item.keyAddress(), item.keyLength(), ItemLayout.database(item.address()), item.type(),
-                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.marks(item.address()),
+                item.encoding(), item.valueLength(), item.capacity(), expireAt, ItemLayout.stamp(item.address()),
                 nowMillis);
         long madeAddress = address(made);
         segments.expiryChanged(made, expireAt, Item.NEVER, nowMillis);

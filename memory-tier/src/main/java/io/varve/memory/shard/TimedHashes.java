@@ -246,7 +246,7 @@ final class TimedHashes {
             made = items.make(ItemLayout.keyAddress(address), ItemLayout.keyLength(address),
                     ItemLayout.database(address),
                     ItemType.ofCode(ItemLayout.type(address)), ItemLayout.encoding(address), length, length,
-                    ItemLayout.expireAtMillis(address), ItemLayout.marks(address), nowMillis);
+                    ItemLayout.expireAtMillis(address), ItemLayout.stamp(address), nowMillis);
         } catch (CacheFullException full) {
             // It wastes room until there is some.
             return;

@@ -46,7 +46,7 @@ final class RankingTest {
             scores[i] = i + (i * 37 % scores.length < first ? Ranking.FIRST : 0);
             ranking.draw(scores[i]);
         }
-        assertThat(ranking.drawLine(5)).isTrue();
+        assertThat(ranking.drawLineOfFirst(5)).isTrue();
         assertThat(LongStream.of(scores).filter(ranking::goes)).hasSize(going);
         long firstGoing = LongStream.of(scores).filter(score -> score >= Ranking.FIRST && ranking.goes(score)).count();
         assertThat(firstGoing).isEqualTo(Math.min(first, going));
@@ -57,6 +57,7 @@ final class RankingTest {
         Ranking ranking = new Ranking();
         ranking.begin();
         assertThat(ranking.drawLine(5)).isFalse();
+        assertThat(ranking.drawLineOfFirst(5)).isFalse();
         assertThat(ranking.goes(Long.MAX_VALUE - 1)).isFalse();
         assertThat(ranking.drawLineBelowAll()).isFalse();
     }

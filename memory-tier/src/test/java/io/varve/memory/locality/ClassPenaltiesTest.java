@@ -49,22 +49,6 @@ class ClassPenaltiesTest {
     }
 
     @Test
-    void countsOfShardsAreGathered() {
-        ClassCounts all = new ClassCounts(2);
-        ClassCounts shard = new ClassCounts(2);
-        for (int i = 0; i < 3; i++) {
-            shard.hit(1);
-            shard.penalty(1, 10);
-            shard.drainTo(all);
-        }
-        assertThat(all.reads(1)).isEqualTo(3);
-        assertThat(all.micros(1)).isEqualTo(30);
-        assertThat(shard.reads(1)).isZero();
-        assertThatThrownBy(() -> shard.drainTo(new ClassCounts(3))).isInstanceOf(IllegalArgumentException.class);
-    }
-
-    /** Section 3.2, Figure 7: single fills differ by a third, the mean of a period does not. */
-    @Test
     void thePenaltyOfAClassIsTheMeanOfAPeriod() {
         ClassPenalties penalties = new ClassPenalties(4);
         SplittableRandom random = new SplittableRandom(1);
