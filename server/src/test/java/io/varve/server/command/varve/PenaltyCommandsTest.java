@@ -136,10 +136,17 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(server.run("varve.class", "default", "3")).isEqualTo(OK);
         assertThat(list()).hasSize(16);
         assertThat(info("penalty_tracking")).isEqualTo("1");
-        assertThat(server.run("object", "idletime", "key")).isEqualTo(":0\r\n");
-        assertThat(server.run("object", "freq", "key")).startsWith("-ERR An LFU maxmemory policy is not selected");
         server.run("config", "set", "maxmemory-policy", "allkeys-lru");
         assertThat(server.run("varve.class", "list")).isEqualTo(NOT_TRACKED);
+    }
+
+    @Test
+    void itsPolicyKeepsAClock() {
+        server.run("config", "set", "maxmemory-policy", "allkeys-penalty");
+        server.run("set", "key", "value");
+        server.sleep(7000);
+        assertThat(server.run("object", "idletime", "key")).isEqualTo(":7\r\n");
+        assertThat(server.run("object", "freq", "key")).startsWith("-ERR An LFU maxmemory policy is not selected");
     }
 
     // --- errors
@@ -352,7 +359,7 @@ class PenaltyCommandsTest extends HarnessTest {
         // µ in UTF-8, as the harness reads bytes.
         assertThat(server.run("varve.class", "list"))
                 .contains("$5\r\nrange\r\n$12\r\nbelow 10 \u00c2\u00b5s\r\n")
-                .contains("$5\r\nrange\r\n$14\r\n70 to 150 \u00c2\u00b5s\r\n")
+                .contains("$5\r\nrange\r\n$13\r\n70 to 150 \u00c2\u00b5s\r\n")
                 .contains("$5\r\nrange\r\n$14\r\nfrom 327.67 ms\r\n");
     }
 
