@@ -268,7 +268,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return PenaltyLoad.of(run.workload(), workload(run));
     }
 
-    /** Whether a server keeps all that it is told: in the penalty experiment what it holds in the end is the set. */
+    /** Whether a server keeps all that it is told: in the penalty experiment what it holds in the end is the working set. */
     public static boolean evictsNothing(Configuration configuration) {
         return "noeviction".equals(configuration.settings().get("maxmemory-policy"));
     }

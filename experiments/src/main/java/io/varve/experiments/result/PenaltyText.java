@@ -23,11 +23,11 @@ public final class PenaltyText {
     public static final String AFTER_STRESS = "response_after_stress_mean_us";
     public static final String STRESS_AT = "stress_after_operations";
     /** What a server that evicts nothing holds in the end. */
-    public static final String SET_BYTES = "set_bytes";
-    public static final String SET_KEYS = "set_keys";
+    public static final String SET_BYTES = "working_set_bytes";
+    public static final String SET_KEYS = "working_set_keys";
     public static final String LIMIT = "maxmemory_bytes";
     /** Keys in the end, as a share of those of a server that evicts nothing. */
-    public static final String KEYS_SHARE = "keys_share_of_set";
+    public static final String KEYS_SHARE = "keys_share_of_working_set";
     /** INFO's own names. */
     public static final String CURVES_MICROS = "penalty_curves_us";
     public static final String DIVISION_MICROS = "penalty_division_us";

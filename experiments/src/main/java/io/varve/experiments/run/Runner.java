@@ -86,7 +86,7 @@ public final class Runner {
         Optional<RunSpec> measuring = plan.measuringTheSet(run);
         if (measuring.isEmpty()) {
             throw new IOException("no configuration of the experiment has maxmemory-policy noeviction, which is to "
-                    + "tell how large the set is");
+                    + "tell how large the working set is");
         }
         double bytes = files.read(measuring.get()).filter(record -> record.outcome() == Outcome.OK)
                 .map(record -> record.number(PenaltyText.SET_BYTES)).orElse(Double.NaN);
