@@ -29,6 +29,8 @@ final class PenaltyWatch implements AutoCloseable {
     private final LoadGauge gauge;
     private final long operations;
     private final long startNanos;
+    /** Whether the server learns curves: one that only measures penalties has none. */
+    private final boolean learns;
     private final BufferedWriter classes;
     private final BufferedWriter curves;
     private final Thread thread = Thread.ofPlatform().daemon().name("penalty-watch").unstarted(this::watch);
@@ -41,6 +43,7 @@ final class PenaltyWatch implements AutoCloseable {
         gauge = context.gauge;
         this.operations = operations;
         startNanos = context.startNanos;
+        learns = "yes".equals(context.plan.configuration(context.run).settings().get("mrc-tracking"));
         classes = Files.newBufferedWriter(context.directory.resolve(RunFiles.CLASSES_CSV));
         curves = Files.newBufferedWriter(context.directory.resolve(RunFiles.CLASS_CURVES_CSV));
         classes.write(PenaltyClass.CSV_HEADER + "\n");
@@ -78,7 +81,7 @@ final class PenaltyWatch implements AutoCloseable {
             classes.write(each.csv(elapsedMillis, done) + "\n");
         }
         classes.flush();
-        if (done * TENTHS < nextTenth * operations) {
+        if (!learns || done * TENTHS < nextTenth * operations) {
             return;
         }
         nextTenth = done * TENTHS / operations + 1;
