@@ -170,7 +170,7 @@ final class PlanTest {
                 "a-stress-quick unlimited", "a-stress-quick lru", "a-stress-quick penalty",
                 "a-stress-quick penalty-hint");
         assertThat(quick.scale().about()).startsWith("COMPRESSED");
-        assertThat(quick.estimateSeconds(quick.runs(), 1)).isBetween(60L, 180L);
+        assertThat(quick.estimateSeconds(quick.runs(), 1)).isBetween(60L, 240L);
         Plan small = Plan.of(read("penalty"), "small", Filters.NONE);
         assertThat(small.runs()).hasSize(6 * 5 + 4);
         assertThat(small.estimateSeconds(small.runs(), 1)).isLessThan(30 * 60);
