@@ -65,7 +65,7 @@ final class Matrix {
         int cores = Runtime.getRuntime().availableProcessors();
         // Our own process is one, and a throughput that another run may slow down is none.
         boolean alone = plan.scale().embedded() || plan.runs().stream().map(plan::kind)
-                .anyMatch(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION);
+                .anyMatch(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION || kind == Kind.PENALTY);
         int atOnce = alone ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
         announce(left, atOnce);
         Stop stop = new Stop();

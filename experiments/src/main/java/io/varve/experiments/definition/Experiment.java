@@ -33,6 +33,8 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         @Nullable List<Figure> figures, @Nullable List<String> notes, @Nullable List<String> includes) {
     /** The property of a workload that says what a run of it does, where that is not what the experiment's runs do. */
     public static final String KIND = "kind";
+    /** The property of a workload that names a file of YCSB's properties in {@code workloads/}: what it says, the workload says too. */
+    public static final String FILE = "file";
 
     /** What a run does. */
     public enum Kind {
@@ -63,7 +65,9 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
         /** Our loader fills one sorted set; its bytes a member, what questions cost, and how long others wait while it is deleted. */
         SORTED_SET,
         /** Our loader writes keys with times of their own; how long after each who listens is told that it has expired is recorded. */
-        EXPIRED_EVENTS
+        EXPIRED_EVENTS,
+        /** YCSB asks a server in front of two databases that answer late; response times, misses and what they cost are recorded. */
+        PENALTY
     }
 
     /**
@@ -104,9 +108,10 @@ public record Experiment(String name, String title, String asks, Kind kind, Stri
      * @param about    one sentence for the report
      * @param jvm      options of its JVM beside the launcher's own
      * @param allocator shared libraries, of which the first that is found takes malloc's place; null for the server's own
+     * @param client   properties of YCSB's client that only this server gets; for penalty alone
      */
     public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about,
-            @Nullable String jvm, @Nullable String allocator) {
+            @Nullable String jvm, @Nullable String allocator, @Nullable Map<String, String> client) {
         /** How many event loops it asks its server for; 1 where it does not say. */
         public int eventLoops() {
             return Integer.parseInt(settings.getOrDefault("io-threads", "1"));

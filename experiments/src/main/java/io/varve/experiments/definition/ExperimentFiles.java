@@ -1,12 +1,15 @@
 package io.varve.experiments.definition;
 
 import java.io.IOException;
+import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -27,6 +30,8 @@ public final class ExperimentFiles {
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
             .build();
+
+    private static final String PROPERTIES = ".properties";
 
     private final Path directory;
 
@@ -53,7 +58,7 @@ public final class ExperimentFiles {
                     "experiment '" + name + "': allowed are " + String.join(", ", names()));
         }
         try {
-            Experiment experiment = included(YAML.readValue(file.toFile(), Experiment.class));
+            Experiment experiment = included(filled(YAML.readValue(file.toFile(), Experiment.class)));
             List<String> faults = faults(experiment);
             if (!faults.isEmpty()) {
                 throw new InvalidExperimentException(file + ": " + String.join("; ", faults));
@@ -63,6 +68,40 @@ public final class ExperimentFiles {
             throw new InvalidExperimentException(file + ": " + e.getOriginalMessage() + " (line "
                     + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + ")", e);
         }
+    }
+
+    /** The experiment with the properties of the files that its workloads name; what a workload says itself counts. */
+    private Experiment filled(Experiment experiment) throws IOException {
+        if (experiment.workloads().values().stream().noneMatch(each -> each.containsKey(Experiment.FILE))) {
+            return experiment;
+        }
+        Map<String, Map<String, String>> workloads = new LinkedHashMap<>();
+        for (Map.Entry<String, Map<String, String>> workload : experiment.workloads().entrySet()) {
+            String name = workload.getValue().get(Experiment.FILE);
+            Map<String, String> whole = name == null ? new LinkedHashMap<>() : properties(experiment, name);
+            whole.putAll(workload.getValue());
+            workloads.put(workload.getKey(), whole);
+        }
+        return new Experiment(experiment.name(), experiment.title(), experiment.asks(), experiment.kind(),
+                experiment.defaultScale(), experiment.maxmemory(), experiment.recordBytes(), experiment.seed(),
+                workloads, experiment.sizes(), experiment.configurations(), experiment.baselines(),
+                experiment.scales(), experiment.figures(), experiment.notes(), experiment.includes());
+    }
+
+    private Map<String, String> properties(Experiment experiment, String name) throws IOException {
+        Path file = directory.resolveSibling(name + PROPERTIES);
+        if (!name.matches("[A-Za-z0-9._-]+") || !Files.isRegularFile(file)) {
+            throw new InvalidExperimentException("experiment " + experiment.name() + ": its workloads' file '" + name
+                    + "' is not there: allowed is the name of a file in " + file.getParent() + " without "
+                    + PROPERTIES);
+        }
+        Properties read = new Properties();
+        try (Reader in = Files.newBufferedReader(file)) {
+            read.load(in);
+        }
+        Map<String, String> sorted = new TreeMap<>();
+        read.stringPropertyNames().forEach(key -> sorted.put(key, read.getProperty(key)));
+        return new LinkedHashMap<>(sorted);
     }
 
     /** The experiment with what it includes: each workload of another experiment says what kind it is. */

@@ -48,6 +48,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_SIMULATED_RATE = 5_000_000;
     private static final int ASSUMED_STORE_RATE = 40_000;
     private static final int ASSUMED_TIER_RATE = 1_000_000;
+    /** Operations a second of two clients in front of two databases with delays. */
+    private static final int ASSUMED_CACHE_ASIDE_RATE = 5_000;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
 
@@ -58,8 +60,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                     + " has " + String.join(", ", experiment.scales().keySet()));
         }
         Map<String, Configuration> configurations = configurations(experiment, scale, filters.against());
-        List<String> names = chosen("config", filters.configurations(), new ArrayList<>(configurations.keySet()),
-                experiment.configurations().keySet().stream().toList());
+        List<String> names = withTheSet(experiment, scale,
+                chosen("config", filters.configurations(), new ArrayList<>(configurations.keySet()),
+                        experiment.configurations().keySet().stream().toList()));
         names.forEach(name -> configurations.computeIfAbsent(name, absent -> configuration(experiment, absent)));
         configurations.keySet().retainAll(names);
         List<String> workloads = chosen("workload", filters.workloads(), scale.workloads(),
@@ -79,6 +82,17 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             }
         }
         return new Plan(experiment, scaleName, scale, configurations, List.copyOf(runs), Map.of());
+    }
+
+    /** In the penalty experiment nobody runs without the server that measures how much memory there is to be: it comes first. */
+    private static List<String> withTheSet(Experiment experiment, Scale scale, List<String> names) {
+        if (experiment.kind() != Kind.PENALTY) {
+            return names;
+        }
+        List<String> all = new ArrayList<>(scale.configurations().stream()
+                .filter(name -> evictsNothing(configuration(experiment, name)) && !names.contains(name)).toList());
+        all.addAll(names);
+        return all;
     }
 
     private static List<String> both(List<String> some, List<String> others) {
@@ -158,7 +172,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 });
             } else if (target.matches("[^:\\s]+:\\d{1,5}")) {
                 result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target,
-                        null, null));
+                        null, null, null));
             } else if (!target.equals("varve")) {
                 throw new InvalidExperimentException("--against '" + target + "': allowed are varve, redis, HOST:PORT");
             }
@@ -249,6 +263,22 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return CleanerLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
     }
 
+    /** What the penalty experiment asks of the server, and how much memory that has. */
+    public PenaltyLoad penalty(RunSpec run) {
+        return PenaltyLoad.of(run.workload(), workload(run));
+    }
+
+    /** Whether a server keeps all that it is told: in the penalty experiment what it holds in the end is the working set. */
+    public static boolean evictsNothing(Configuration configuration) {
+        return "noeviction".equals(configuration.settings().get("maxmemory-policy"));
+    }
+
+    /** The run of the same cell whose server keeps all; empty if it is not planned. */
+    public Optional<RunSpec> measuringTheSet(RunSpec run) {
+        return runs.stream()
+                .filter(each -> each.cell().equals(run.cell()) && evictsNothing(configuration(each))).findFirst();
+    }
+
     /** What the caches of a simulation are asked for. */
     public SimulatedLoad simulated(RunSpec run) {
         return SimulatedLoad.of(workload(run), keys(run));
@@ -331,6 +361,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 yield keys(run) / ASSUMED_LOADER_RATE + Long.parseLong(ttls.substring(ttls.indexOf('-') + 1))
                         + OVERHEAD_SECONDS;
             }
+            case PENALTY -> size.operations() / ASSUMED_CACHE_ASIDE_RATE + 2 * OVERHEAD_SECONDS;
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
     }

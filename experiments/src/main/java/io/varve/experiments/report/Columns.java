@@ -15,6 +15,7 @@ import io.varve.experiments.result.FragmentationText;
 import io.varve.experiments.result.LatencyText;
 import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.PaperTables;
+import io.varve.experiments.result.PenaltyText;
 import io.varve.experiments.result.PoliciesText;
 import io.varve.experiments.result.RequestsText;
 import io.varve.experiments.result.RunRecord;
@@ -88,6 +89,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addCleaner(all, summary);
         addPolicies(all, summary);
         addTiered(all, summary);
+        addPenalty(all, summary);
         return all;
     }
 
@@ -231,6 +233,25 @@ record Columns(String file, String title, String unit, List<String> names, List<
         all.add(byWorkload(summary, TieredText.P99, 1, null).columns("latency-p99", "99 of 100 are faster", "µs"));
         all.add(byWorkload(summary, TieredText.WRITTEN_PER_REQUEST, 1, null).columns("bytes-written",
                 "Bytes written to the device for a request", "bytes"));
+    }
+
+    /** As the penalty paper's Figure 14 and its Table 4. */
+    private static void addPenalty(List<Columns> all, Summary summary) {
+        if (!PenaltyText.isIn(summary.runs())) {
+            return;
+        }
+        all.add(byWorkload(summary, PenaltyText.SETTLED, 1, null).columns("response-settled",
+                "Mean response time, from half of the operations on", "µs"));
+        all.add(byWorkload(summary, PenaltyText.READ_SETTLED, 1, null).columns("read-response-settled",
+                "Mean response time of reads, from half of the operations on", "µs"));
+        all.add(byWorkload(summary, PenaltyText.RESPONSE, 1, null).columns("response-mean",
+                "Mean response time of the whole run", "µs"));
+        all.add(byWorkload(summary, PenaltyText.HITS_SETTLED, 0.01, null).columns("hits",
+                "Reads that find their key, from half of the operations on", "%"));
+        all.add(byWorkload(summary, PenaltyText.MISS_SECONDS, 1, null).columns("misses-cost",
+                "What all misses cost together", "s"));
+        all.add(byWorkload(summary, Measured.THROUGHPUT, THOUSAND, null).columns("throughput",
+                "Operations, of clients that wait", "thousand a second"));
     }
 
     /** As the TBF paper's Figures 4 and 5: an image for each kind of requests, a bar for each policy at each size. */

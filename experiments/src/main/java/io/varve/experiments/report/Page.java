@@ -34,8 +34,9 @@ final class Page {
     private Page() {}
 
     static String html(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars,
-            List<Columns> columns) throws IOException {
-        String data = JSON.writeValueAsString(model(plan, summary, curves, bars, columns)).replace("</", "<\\/");
+            List<Columns> columns, List<Graph> graphs) throws IOException {
+        String data = JSON.writeValueAsString(model(plan, summary, curves, bars, columns, graphs)).replace("</",
+                "<\\/");
         return text(Page.class.getResourceAsStream(TEMPLATE), TEMPLATE)
                 .replace("/*DATA*/null", data)
                 .replace("<!--TITLE-->", escaped(plan.experiment().title()))
@@ -61,7 +62,7 @@ final class Page {
     }
 
     private static Map<String, Object> model(Plan plan, Summary summary, List<Curves> curves, List<Bars> bars,
-            List<Columns> columns) {
+            List<Columns> columns, List<Graph> graphs) {
         Map<String, Object> model = new LinkedHashMap<>();
         model.put("experiment", plan.experiment().name());
         model.put("title", plan.experiment().title());
@@ -87,6 +88,7 @@ final class Page {
         model.put("curves", curves.stream().map(Page::curves).toList());
         model.put("figures", bars.stream().map(Page::figure).toList());
         model.put("columns", columns.stream().map(Page::columns).toList());
+        model.put("graphs", graphs.stream().map(Page::graph).toList());
         model.put("tables", PaperTables.of(plan, summary));
         return model;
     }
@@ -121,6 +123,25 @@ final class Page {
         }
         row.put("against", against);
         return row;
+    }
+
+    private static Map<String, Object> graph(Graph graph) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("title", graph.title());
+        json.put("x", graph.xTitle());
+        json.put("y", graph.yTitle());
+        json.put("logX", graph.logX());
+        json.put("logY", graph.logY());
+        json.put("lines", graph.lines().stream().map(line -> {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("name", line.name());
+            one.put("color", line.color());
+            one.put("dashed", line.dashed());
+            one.put("points", line.points().stream()
+                    .map(point -> new double[] {rounded(point.x()), rounded(point.y())}).toList());
+            return one;
+        }).toList());
+        return json;
     }
 
     private static Map<String, Object> columns(Columns columns) {

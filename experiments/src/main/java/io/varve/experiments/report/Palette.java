@@ -22,14 +22,25 @@ final class Palette {
             "tbf", "#0f766e", "tbf-half", "#6bb5ad", "bfd", "#4d7c0f", "clock", "#2f5fb3", "lru", "#7d8590",
             "random", "#c2402c", "sieve", "#e09f1f", "s3-fifo", "#7a4fa3", "tbf-marked", "#3f3f46", "clock-marked",
             "#6aa5de");
+    private static final Map<String, String> PENALTIES = Map.of("unlimited", "#3f3f46", "hyperbolic", "#2f5fb3",
+            "penalty", "#0f766e", "penalty-hint", "#e09f1f");
+    /** Of classes of penalty: neighbours are told apart. */
+    private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
+            "#e09f1f", "#c2402c", "#7a4fa3");
     private static final List<String> OTHERS = List.of("#3f3f46", "#be185d", "#4d7c0f");
 
     private Palette() {}
 
     /** Of a configuration or a group of them, as HTML writes it. */
     static String html(String name) {
-        String known = KNOWN.getOrDefault(name, GROUPS.getOrDefault(name, POLICIES.get(name)));
+        String known = KNOWN.getOrDefault(name,
+                GROUPS.getOrDefault(name, POLICIES.getOrDefault(name, PENALTIES.get(name))));
         return known == null ? OTHERS.get(Math.floorMod(name.hashCode(), OTHERS.size())) : known;
+    }
+
+    /** Of a class of penalty, as HTML writes it. */
+    static String ofClass(int number) {
+        return CLASSES.get(Math.floorMod(number, CLASSES.size()));
     }
 
     static Color color(String name) {

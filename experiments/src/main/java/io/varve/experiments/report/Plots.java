@@ -73,6 +73,25 @@ final class Plots {
         }
     }
 
+    /** One image: lines over any axis. */
+    void write(Graph graph) throws IOException {
+        XYChart chart = chart(WIDTH, HEIGHT, graph.title(), graph.xTitle(), graph.yTitle());
+        chart.getStyler().setXAxisLogarithmic(graph.logX());
+        chart.getStyler().setYAxisLogarithmic(graph.logY());
+        if (!graph.logY()) {
+            chart.getStyler().setYAxisMin(0.0);
+        }
+        for (Graph.Line line : graph.lines()) {
+            XYSeries series = chart.addSeries(line.name(),
+                    line.points().stream().mapToDouble(Graph.Point::x).toArray(),
+                    line.points().stream().mapToDouble(Graph.Point::y).toArray());
+            series.setLineColor(Color.decode(line.color()));
+            series.setLineStyle(line.dashed() ? dashed() : solid(2f));
+            series.setMarker(SeriesMarkers.NONE);
+        }
+        save(List.of(chart), graph.file() + ".png");
+    }
+
     /** One image per figure, a panel per metric. */
     void write(Bars bars) throws IOException {
         List<XYChart> charts = new ArrayList<>();

@@ -26,8 +26,9 @@ public final class Report {
         List<Curves> curves = Curves.of(plan, files);
         List<Bars> bars = Bars.of(plan, summary);
         List<Columns> columns = Columns.of(plan, summary);
+        List<Graph> graphs = PenaltyGraphs.of(plan, files);
         Path page = files.directory().resolve("report.html");
-        Files.writeString(page, Page.html(plan, summary, curves, bars, columns));
+        Files.writeString(page, Page.html(plan, summary, curves, bars, columns, graphs));
         Plots plots = new Plots(files.directory());
         for (Curves each : curves) {
             plots.write(each);
@@ -36,6 +37,9 @@ public final class Report {
             plots.write(each);
         }
         for (Columns each : columns) {
+            plots.write(each);
+        }
+        for (Graph each : graphs) {
             plots.write(each);
         }
         return page;

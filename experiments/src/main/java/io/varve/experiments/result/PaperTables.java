@@ -74,9 +74,15 @@ public final class PaperTables {
             case "operations" -> FlashTables.operations(figure, runs(Kind.OBSERVED));
             case "traversal" -> FlashTables.traversal(figure, runs(Kind.SIMULATED));
             case "false-negatives" -> FlashTables.falseNegatives(figure, runs(Kind.SIMULATED));
+            case "response-times" ->
+                PenaltyTables.responses(figure, runs(Kind.PENALTY), plan.experiment().baselines());
+            case "penalty-throughput" -> PenaltyTables.throughput(figure, runs(Kind.PENALTY));
+            case "penalty-overhead" -> PenaltyTables.overhead(figure, runs(Kind.PENALTY));
+            case "simulated-delays" -> PenaltyTables.delays(figure, runs(Kind.PENALTY));
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': allowed are "
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
-                    + "miss-rates, traversal, false-negatives, observed-hit-rates, operations");
+                    + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
+                    + "penalty-throughput, penalty-overhead, simulated-delays");
         };
     }
 

@@ -28,6 +28,12 @@ public final class RunFiles {
     public static final String DELAY_HGRM = "delay.hgrm";
     /** The latency of each second. */
     public static final String LATENCY_CSV = "latency.csv";
+    /** Mean response times and misses of each second. */
+    public static final String RESPONSE_CSV = "response.csv";
+    /** What VARVE.CLASS LIST told each second. */
+    public static final String CLASSES_CSV = "classes.csv";
+    /** What VARVE.MRC told of each class, after each tenth of the operations. */
+    public static final String CLASS_CURVES_CSV = "class-curves.csv";
     /** What the generator measured, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
     /** What LATENCY LATEST answered in the end. */

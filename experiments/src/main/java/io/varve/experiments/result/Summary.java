@@ -163,6 +163,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (CleanerText.isIn(runs)) {
             return CleanerText.table(runs);
         }
+        if (PenaltyText.isIn(runs)) {
+            return PenaltyText.table(runs);
+        }
         if (TieredText.isIn(runs)) {
             return TieredText.table(runs);
         }

@@ -23,7 +23,7 @@ import org.HdrHistogram.HistogramLogReader;
  * also stall its own measurement. A read-modify-write counts as its read and its update.
  */
 final class Latencies {
-    private static final Set<String> OPERATIONS = Set.of("READ", "READ-FAILED", "UPDATE", "INSERT");
+    private static final Set<String> OPERATIONS = Set.of("READ", "READ-FAILED", "UPDATE", "INSERT", "SCAN");
     private static final String INTENDED = "Intended-";
     private static final String SUFFIX = ".hdr";
     private static final long MAX_MICROS = 3_600_000_000L;
@@ -31,8 +31,12 @@ final class Latencies {
 
     private Latencies() {}
 
-    /** Writes {@code latency.hgrm} and puts the percentiles. */
-    static void collect(Path histograms, Path directory, boolean intended, Measured measured) throws IOException {
+    /**
+     * Writes {@code latency.hgrm} and puts the percentiles.
+     *
+     * @return the distribution, in microseconds; empty if nothing was measured
+     */
+    static Histogram collect(Path histograms, Path directory, boolean intended, Measured measured) throws IOException {
         Histogram sum = new Histogram(MAX_MICROS, DIGITS);
         List<Path> files;
         try (Stream<Path> listed = Files.list(histograms)) {
@@ -49,7 +53,7 @@ final class Latencies {
             }
         }
         if (sum.getTotalCount() == 0) {
-            return;
+            return sum;
         }
         try (PrintStream out = new PrintStream(Files.newOutputStream(directory.resolve(RunFiles.LATENCY_HGRM)), false,
                 StandardCharsets.US_ASCII)) {
@@ -60,6 +64,7 @@ final class Latencies {
         measured.put("latency_p99_us", sum.getValueAtPercentile(99));
         measured.put("latency_p999_us", sum.getValueAtPercentile(99.9));
         measured.put("latency_max_us", sum.getMaxValue());
+        return sum;
     }
 
     private static boolean isWanted(String file, boolean intended) {

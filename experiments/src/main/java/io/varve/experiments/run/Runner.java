@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -17,6 +18,7 @@ import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Machine;
+import io.varve.experiments.result.PenaltyText;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
@@ -71,8 +73,28 @@ public final class Runner {
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
         return !Plan.hasServer(plan.kind(run))
                 ? new NoServer()
-                : targets.open(configuration, plan.scale().embedded(), plan.maxmemory(run),
+                : targets.open(configuration, plan.scale().embedded(),
+                        plan.kind(run) == Kind.PENALTY ? ofTheSet(run, configuration) : plan.maxmemory(run),
                         serverCores(configuration, pinning), directory, plan.kind(run) == Kind.LATENCY);
+    }
+
+    /** The limit of a run of the penalty experiment: a share of what the server holds that evicts nothing. */
+    private String ofTheSet(RunSpec run, Configuration configuration) throws IOException {
+        if (Plan.evictsNothing(configuration)) {
+            return plan.maxmemory(run);
+        }
+        Optional<RunSpec> measuring = plan.measuringTheSet(run);
+        if (measuring.isEmpty()) {
+            throw new IOException("no configuration of the experiment has maxmemory-policy noeviction, which is to "
+                    + "tell how large the working set is");
+        }
+        double bytes = files.read(measuring.get()).filter(record -> record.outcome() == Outcome.OK)
+                .map(record -> record.number(PenaltyText.SET_BYTES)).orElse(Double.NaN);
+        if (!(bytes > 0)) {
+            throw new IOException("its memory is a share of what " + measuring.get().id()
+                    + " holds in the end, and that run is not whole");
+        }
+        return String.valueOf(Math.round(bytes * plan.penalty(run).share()));
     }
 
     private static String serverCores(Configuration configuration, Pinning pinning) {
@@ -137,6 +159,7 @@ public final class Runner {
             case OBSERVED -> new ObservedRun(context).measure();
             case TIERED -> monitored(context, new TieredRun(context)::measure);
             case EXPIRED_EVENTS -> new ExpiredEventsRun(context).measure();
+            case PENALTY -> penalty(context);
             case SORTED_SET -> new SortedSetRun(context).measure();
             case THROUGHPUT -> throughput(context);
             case PAPER_REQUESTS -> besideRival(context, rival -> new PaperRequestsRun(context, rival).measure());
@@ -182,6 +205,20 @@ public final class Runner {
         }
         LatencyRun latency = new LatencyRun(context, baseline);
         monitored(context, LATENCY_MONITOR_SECONDS, latency::measure);
+    }
+
+    private void penalty(RunContext context) throws IOException {
+        List<RunRecord> others = new ArrayList<>();
+        for (RunSpec each : plan.runs()) {
+            if (each.cell().equals(context.run.cell()) && !each.equals(context.run)) {
+                files.read(each).filter(record -> record.outcome() == Outcome.OK).ifPresent(others::add);
+            }
+        }
+        LoadedDatabases databases = new LoadedDatabases(files.directory(), context.run.size());
+        monitored(context, new PenaltyRun(context, databases, others)::measure);
+        if (context.run.equals(plan.runs().getLast())) {
+            databases.removeAll();
+        }
     }
 
     /** @throws InvalidExperimentException if a program that the plan needs is not there */

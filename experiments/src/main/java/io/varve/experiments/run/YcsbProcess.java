@@ -112,6 +112,7 @@ final class YcsbProcess {
                     out.write(line + "\n");
                     if (output.add(line)) {
                         gauge.set(output.currentRate());
+                        gauge.done(output.operations());
                         out.flush();
                     }
                 }

@@ -9,14 +9,21 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * One blocking connection that speaks RESP2. Confined to one thread, but for {@link #close}.
  *
- * <p>Replies are read as text: enough for INFO, DBSIZE, FLUSHALL and status lines.
+ * <p>{@link #call} reads replies as text: enough for INFO, DBSIZE, FLUSHALL and status lines. {@link #ask} keeps their shape, and reads
+ * RESP3 too.
  */
 public final class RespConnection implements Closeable {
     private static final int TIMEOUT_MILLIS = 30_000;
+    /** The length of what is not there, in RESP2. */
+    private static final String NONE = "-1";
+    /** What a verbatim string begins with: {@code txt:}. */
+    private static final int VERBATIM_KIND = 4;
 
     private final Socket socket;
     private final InputStream in;
@@ -42,12 +49,56 @@ public final class RespConnection implements Closeable {
      * @throws RespErrorException if the reply is an error
      */
     public String call(String... words) throws IOException {
+        send(words);
+        return readReply();
+    }
+
+    /**
+     * Sends a command and reads its reply with its shape, in whichever protocol the connection is; {@code HELLO 3} changes it.
+     *
+     * @throws RespErrorException if the reply, or a part of it, is an error
+     */
+    public RespValue ask(String... words) throws IOException {
+        send(words);
+        return readValue();
+    }
+
+    private void send(String... words) throws IOException {
         StringBuilder request = new StringBuilder().append('*').append(words.length).append("\r\n");
         for (String word : words) {
             request.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
         }
         send(request.toString().getBytes(StandardCharsets.ISO_8859_1), request.length());
-        return readReply();
+    }
+
+    private RespValue readValue() throws IOException {
+        String line = readLine();
+        if (line.isEmpty()) {
+            throw new IOException("empty reply line");
+        }
+        String rest = line.substring(1);
+        return switch (line.charAt(0)) {
+            case '+', ':', ',', '#', '(' -> new RespValue.Text(rest);
+            case '-' -> throw new RespErrorException(rest);
+            case '!' -> throw new RespErrorException(readBulk(Integer.parseInt(rest)));
+            case '_' -> new RespValue.Absent();
+            case '$' -> rest.equals(NONE)
+                    ? new RespValue.Absent()
+                    : new RespValue.Text(readBulk(Integer.parseInt(rest)));
+            case '=' -> new RespValue.Text(readBulk(Integer.parseInt(rest)).substring(VERBATIM_KIND));
+            case '*' -> rest.equals(NONE) ? new RespValue.Absent() : readValues(Integer.parseInt(rest));
+            case '~', '>' -> readValues(Integer.parseInt(rest));
+            case '%' -> readValues(2 * Integer.parseInt(rest));
+            default -> throw new IOException("not RESP: " + line);
+        };
+    }
+
+    private RespValue readValues(int count) throws IOException {
+        List<RespValue> values = new ArrayList<>();
+        for (int left = count; left > 0; left--) {
+            values.add(readValue());
+        }
+        return new RespValue.Many(values);
     }
 
     /** Sends encoded commands; their replies are read one by one with {@link #readReply}. */

@@ -1,14 +1,17 @@
 package io.varve.experiments.plan;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.definition.InvalidExperimentException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -156,6 +159,62 @@ final class PlanTest {
         assertThat(small.estimateSeconds(small.runs(), 1)).isLessThan(28 * 60);
         assertThat(small.maxmemory(small.runs().getFirst())).isEqualTo("256mb");
         assertThat(small.maxmemory(small.runs().getLast())).isEqualTo("2gb");
+    }
+
+    @Test
+    void thePenaltyExperimentMeasuresTheSetOfAWorkloadBeforeItIsHalved() {
+        Plan quick = Plan.of(read("penalty"), "quick", Filters.NONE);
+        assertThat(quick.runs()).extracting(run -> run.workload() + " " + run.configuration()).containsExactly(
+                "c-quick unlimited", "c-quick lru", "c-quick hyperbolic", "c-quick penalty", "c-quick penalty-hint",
+                "a-quick unlimited", "a-quick lru", "a-quick hyperbolic", "a-quick penalty", "a-quick penalty-hint",
+                "a-stress-quick unlimited", "a-stress-quick lru", "a-stress-quick penalty",
+                "a-stress-quick penalty-hint");
+        assertThat(quick.scale().about()).startsWith("COMPRESSED");
+        assertThat(quick.estimateSeconds(quick.runs(), 1)).isBetween(60L, 240L);
+        Plan small = Plan.of(read("penalty"), "small", Filters.NONE);
+        assertThat(small.runs()).hasSize(6 * 5 + 4);
+        assertThat(small.estimateSeconds(small.runs(), 1)).isLessThan(30 * 60);
+        assertThat(small.runs()).allSatisfy(run -> {
+            RunSpec measuring = small.measuringTheSet(run).orElseThrow();
+            assertThat(measuring.configuration()).isEqualTo("unlimited");
+            assertThat(measuring.workload()).isEqualTo(run.workload());
+        });
+        Plan one = Plan.of(read("penalty"), "small", new Filters(List.of("b"), List.of(), List.of("penalty"),
+                List.of(), List.of(), List.of()));
+        assertThat(one.runs()).as("who measures the set is not left out").extracting(RunSpec::configuration)
+                .containsExactly("unlimited", "penalty");
+    }
+
+    @Test
+    void aWorkloadOfThePenaltyExperimentIsItsFileAndWhatItSaysItself() {
+        Plan plan = Plan.of(read("penalty"), "quick", Filters.NONE);
+        PenaltyLoad stress = plan.penalty(plan.runs().getLast());
+        assertThat(stress.client()).containsEntry("readproportion", "0.5")
+                .containsEntry("varve.db.remote.delay-us", "1000")
+                .containsEntry("db", "io.varve.ycsb.CacheAsideClient").containsEntry("fieldlength", "1000")
+                .doesNotContainKeys("file", "stress-at", "aims", "windows");
+        assertThat(stress.stress()).isEqualTo(0.4);
+        assertThat(stress.share()).isEqualTo(0.5);
+        assertThat(stress.aims()).isEqualTo(Map.of("lru", 25.0));
+        assertThat(plan.penalty(plan.runs().getFirst()).stress()).isNaN();
+        assertThat(stress.window(30_000)).as("no less than the server takes").isEqualTo(10_000);
+        assertThat(stress.window(1_000_000)).isEqualTo(250_000);
+        assertThat(stress.window(500_000_000)).as("no more than the paper's").isEqualTo(1_000_000);
+    }
+
+    @Test
+    void whatAWorkloadOfThePenaltyExperimentCannotBeIsToldAndWhatItMayBe(@TempDir Path directory) throws IOException {
+        assertThatThrownBy(() -> PenaltyLoad.of("x", Map.of("memory-share", "1.5")))
+                .isInstanceOf(InvalidExperimentException.class).hasMessageContaining("workload x")
+                .hasMessageContaining("memory-share above 0");
+        assertThatThrownBy(() -> PenaltyLoad.of("x", Map.of("stress-at", "1"))).hasMessageContaining("stress-at");
+        assertThatThrownBy(() -> PenaltyLoad.of("x", Map.of("aims", "lru"))).hasMessageContaining("workload x");
+        String text = Files.readString(Path.of("..", "workloads", "experiments", "penalty.yaml"));
+        Path definitions = Files.createDirectories(directory.resolve("experiments"));
+        Files.writeString(definitions.resolve("penalty.yaml"), text);
+        assertThatThrownBy(() -> new ExperimentFiles(definitions).read("penalty"))
+                .isInstanceOf(InvalidExperimentException.class).hasMessageContaining("'cache-aside-")
+                .hasMessageContaining(directory.toString());
     }
 
     @Test

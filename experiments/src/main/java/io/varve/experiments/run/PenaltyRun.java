@@ -1,0 +1,318 @@
+package io.varve.experiments.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import io.varve.experiments.definition.Experiment.Server;
+import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.plan.PenaltyLoad;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.Measured;
+import io.varve.experiments.result.PenaltyText;
+import io.varve.experiments.result.Percent;
+import io.varve.experiments.result.ResponseTimes;
+import io.varve.experiments.result.ResponseTimes.Mean;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.server.ProcessUsage;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.ServerInfo;
+import org.HdrHistogram.Histogram;
+
+/**
+ * One run of YCSB against a server in front of two databases, as the penalty paper does it (section 6.3): what the clients wait for, what is missed
+ * and what that costs. Confined to the thread that does the run.
+ */
+final class PenaltyRun {
+    private static final double MICRO = 1e6;
+    private static final double HALF = 0.5;
+    private static final double MOST_PERCENTILE = 99.99;
+    private static final List<String> SIDES = List.of("LOCAL", "REMOTE");
+    private static final List<String> CALLS = List.of("READ", "SCAN", "UPDATE", "INSERT");
+    /** What is printed of a database, and what it is called here. */
+    private static final Map<String, String> OF_DATABASE = Map.of(
+            "SimulatedDelayAsked(us)", "simulated_delay_asked_us",
+            "SimulatedDelayMeasured(us)", "simulated_delay_measured_us",
+            "SimulatedDelayLongest(us)", "simulated_delay_longest_us",
+            "OwnTime(us)", "database_own_us",
+            "MissPenalty(us)", "miss_penalty_us",
+            "Fetches", "fetches",
+            "Writes", "writes");
+
+    private final RunContext context;
+    private final Size size;
+    private final PenaltyLoad load;
+    private final List<RunRecord> others;
+    private final LoadedDatabases databases;
+    private final YcsbProcess ycsb;
+
+    /** @param others runs of the same cell that were done before */
+    PenaltyRun(RunContext context, LoadedDatabases databases, List<RunRecord> others) {
+        this.context = context;
+        this.databases = databases;
+        this.others = others;
+        size = context.plan.size(context.run);
+        load = context.plan.penalty(context.run);
+        ycsb = new YcsbProcess(context.directory, context.pinning.load(), context.gauge);
+        context.load.putAll(properties());
+    }
+
+    void measure() throws IOException {
+        Files.deleteIfExists(context.directory.resolve(RunFiles.YCSB_TXT));
+        if (!databases.areThere()) {
+            context.phase("load the databases", this::loadDatabases);
+        }
+        context.phase("operations", this::operations);
+    }
+
+    private void loadDatabases() throws IOException {
+        databases.clear();
+        YcsbOutput output = ycsb.run("load", client("-load"), context.load, context.stop);
+        if (context.stop.isAsked()) {
+            return;
+        }
+        judge("load", output, size.records());
+        if (context.faults.isEmpty()) {
+            databases.markLoaded();
+        }
+    }
+
+    private void operations() throws IOException {
+        boolean tracked = "yes".equals(context.plan.configuration(context.run).settings().get("penalty-tracking"));
+        if (tracked) {
+            String window = String.valueOf(load.window(size.operations()));
+            context.load.put("mrc-window", window);
+            ask("CONFIG", "SET", "mrc-window", window);
+        }
+        ServerInfo before = info("info-before.txt");
+        long used = context.target.pid().isPresent() ? ProcessUsage.cpuMicros(context.target) : 0;
+        Path histograms = Files.createDirectories(context.directory.resolve("histograms"));
+        context.gauge.done(0);
+        YcsbOutput output = tracked
+                ? watched(forOperations(histograms))
+                : ycsb.run("operations", client("-t"), forOperations(histograms), context.stop);
+        if (context.stop.isAsked()) {
+            return;
+        }
+        judge("operations", output, size.operations());
+        ServerInfo after = info("info-after.txt");
+        if (output.operations() > 0 && context.target.pid().isPresent()) {
+            context.measured.put(Measured.CPU_PER_OPERATION,
+                    (double) (ProcessUsage.cpuMicros(context.target) - used) / output.operations());
+        }
+        context.measured.put("operations", output.operations());
+        context.measured.put(Measured.THROUGHPUT, output.number("OVERALL Throughput(ops/sec)"));
+        Histogram all = Latencies.collect(histograms, context.directory, false, context.measured);
+        if (all.getTotalCount() > 0) {
+            context.measured.put(PenaltyText.P9999, all.getValueAtPercentile(MOST_PERCENTILE));
+        }
+        putClient(output);
+        putIntervals(intervals());
+        putServer(before, after, tracked);
+        judgeAims();
+    }
+
+    /** The same while classes and curves are asked for. */
+    private YcsbOutput watched(Map<String, String> properties) throws IOException {
+        PenaltyWatch watch = PenaltyWatch.start(context, size.operations());
+        YcsbOutput output;
+        try {
+            output = ycsb.run("operations", client("-t"), properties, context.stop);
+        } finally {
+            watch.close();
+        }
+        String fault = watch.fault();
+        if (fault != null) {
+            context.faults.add(fault);
+        }
+        return output;
+    }
+
+    private Map<String, String> forOperations(Path histograms) {
+        Map<String, String> properties = new LinkedHashMap<>(context.load);
+        properties.remove("mrc-window");
+        properties.put("hdrhistogram.fileoutput", "true");
+        properties.put("hdrhistogram.output.path", histograms + "/");
+        properties.put("measurement.interval", "op");
+        Map<String, String> own = context.plan.configuration(context.run).client();
+        if (own != null) {
+            properties.putAll(own);
+            own.forEach(context.load::put);
+        }
+        if (Double.isFinite(load.stress())) {
+            properties.put("varve.stress.after-operations",
+                    String.valueOf(Math.round(load.stress() * size.operations())));
+        }
+        return properties;
+    }
+
+    private void judge(String phase, YcsbOutput output, long expected) {
+        output.badReturns().forEach((name, count) -> context.faults.add(phase + ": " + count + " times " + name));
+        if (output.returns().isEmpty()) {
+            context.faults.add(phase + ": YCSB reports no operation; see ycsb.txt");
+        } else if (output.operations() < expected) {
+            context.faults.add(phase + ": " + output.operations() + " of " + expected + " operations");
+        }
+    }
+
+    /** What YCSB and its binding print in the end. */
+    private void putClient(YcsbOutput output) {
+        Mean calls = Mean.NONE;
+        Mean reads = Mean.NONE;
+        for (String name : CALLS) {
+            Mean mean = printed(output, name);
+            calls = calls.plus(mean);
+            reads = name.equals("READ") || name.equals("SCAN") ? reads.plus(mean) : reads;
+            if (mean.count() > 0) {
+                context.measured.put(name.toLowerCase(Locale.ROOT) + "_call_mean_us", mean.micros());
+            }
+        }
+        put(PenaltyText.RESPONSE, calls);
+        put(PenaltyText.READ, reads);
+        double hits = output.number("CACHE-ASIDE Hits");
+        double misses = output.number("CACHE-ASIDE Misses");
+        context.measured.put(PenaltyText.HITS, hits / (hits + misses));
+        context.measured.put(PenaltyText.MISSES, misses);
+        Mean penalties = printed(output, "MISS-PENALTY");
+        context.measured.put(PenaltyText.MISS_SECONDS, penalties.count() * penalties.micros() / MICRO);
+        for (String side : SIDES) {
+            OF_DATABASE.forEach((theirs, ours) -> context.measured.put(
+                    PenaltyText.ofDatabase(side.toLowerCase(Locale.ROOT), ours),
+                    output.number("DATABASE-" + side + " " + theirs)));
+        }
+        context.measured.put(PenaltyText.STRESS_AT, output.number("STRESS OperationsBefore"));
+        context.measured.put("fills_unhinted", output.number("CACHE-ASIDE FillsUnhinted"));
+        if (Double.isFinite(load.stress()) && Double.isNaN(output.number("STRESS OperationsBefore"))) {
+            context.faults.add("operations: the remote delay was to be raised and was not");
+        }
+    }
+
+    private static Mean printed(YcsbOutput output, String name) {
+        double count = output.number(name + " Operations");
+        double micros = output.number(name + " AverageLatency(us)");
+        return count > 0 && Double.isFinite(micros) ? new Mean((long) count, micros) : Mean.NONE;
+    }
+
+    private void put(String name, Mean mean) {
+        if (mean.count() > 0) {
+            context.measured.put(name, mean.micros());
+        }
+    }
+
+    /** The status lines of the operations, the last phase of ycsb.txt; written to response.csv. */
+    private List<ResponseTimes> intervals() throws IOException {
+        List<ResponseTimes> intervals = new ArrayList<>();
+        for (String line : Files.readAllLines(context.directory.resolve(RunFiles.YCSB_TXT))) {
+            if (line.startsWith("## ")) {
+                intervals.clear();
+            } else {
+                ResponseTimes.of(line).ifPresent(intervals::add);
+            }
+        }
+        StringBuilder csv = new StringBuilder(ResponseTimes.CSV_HEADER + "\n");
+        intervals.forEach(each -> csv.append(each.csv()).append('\n'));
+        Files.writeString(context.directory.resolve(RunFiles.RESPONSE_CSV), csv.toString());
+        return intervals;
+    }
+
+    private void putIntervals(List<ResponseTimes> intervals) {
+        List<ResponseTimes> settled = ResponseTimes.between(intervals, HALF, 1);
+        put(PenaltyText.SETTLED, ResponseTimes.calls(settled));
+        Mean reads = ResponseTimes.reads(settled);
+        put(PenaltyText.READ_SETTLED, reads);
+        if (reads.count() > 0) {
+            context.measured.put(PenaltyText.HITS_SETTLED,
+                    1 - (double) ResponseTimes.misses(settled).count() / reads.count());
+        }
+        if (Double.isFinite(load.stress())) {
+            put(PenaltyText.BEFORE_STRESS, ResponseTimes.calls(ResponseTimes.between(intervals, 0, load.stress())));
+            put(PenaltyText.AFTER_STRESS, ResponseTimes.calls(ResponseTimes.between(intervals, load.stress(), 1)));
+        }
+    }
+
+    private void putServer(ServerInfo before, ServerInfo after, boolean tracked) {
+        after.number("maxmemory").ifPresent(bytes -> context.measured.put(PenaltyText.LIMIT, bytes));
+        context.measured.put("used_memory_before_bytes", before.number("used_memory").orElse(0));
+        context.measured.put("used_memory_after_bytes", after.number("used_memory").orElse(0));
+        for (String name : List.of("keyspace_hits", "keyspace_misses", "evicted_keys")) {
+            context.measured.put("server_" + name,
+                    (double) after.number(name).orElse(0) - before.number(name).orElse(0));
+        }
+        if (tracked) {
+            PenaltyText.OF_INFO.forEach(
+                    name -> after.decimal(name).ifPresent(value -> context.measured.put(name, value)));
+        }
+        if (context.plan.configuration(context.run).server() != Server.VARVE) {
+            return;
+        }
+        if (Plan.evictsNothing(context.plan.configuration(context.run))) {
+            // What its items take and what finds them: not the room that segments and tables still have.
+            context.measured.put(PenaltyText.SET_BYTES,
+                    after.number("live_bytes").orElse(0) + after.number("index_bytes").orElse(0));
+            context.measured.put(PenaltyText.SET_KEYS, after.keys());
+            context.checks.add(Check.atMost("keys that were evicted where there is room for all",
+                    after.number("evicted_keys").orElse(0), 0));
+            return;
+        }
+        for (RunRecord other : others) {
+            if (other.measured().containsKey(PenaltyText.SET_KEYS)) {
+                context.measured.put(PenaltyText.KEYS_SHARE, after.keys() / other.number(PenaltyText.SET_KEYS));
+            }
+        }
+        context.checks.add(Check.atMost("peak used_memory over maxmemory, bytes",
+                after.number("used_memory_peak").orElse(0) - after.number("maxmemory").orElse(0), 0));
+        context.checks.add(Check.atLeast(RunRecord.KEYS_EVICTED,
+                (double) after.number("evicted_keys").orElse(0) - before.number("evicted_keys").orElse(0), 1));
+    }
+
+    /** What the paper promises is asked of its policy alone. */
+    private void judgeAims() {
+        double mine = context.measured.asMap().getOrDefault(PenaltyText.SETTLED, Double.NaN);
+        if (!"allkeys-penalty".equals(context.plan.configuration(context.run).settings().get("maxmemory-policy"))) {
+            return;
+        }
+        for (RunRecord other : others) {
+            Double aim = load.aims().get(other.run().configuration());
+            double theirs = other.number(PenaltyText.SETTLED);
+            if (aim != null && Double.isFinite(mine) && Double.isFinite(theirs)) {
+                context.checks.add(Check.atLeast(PenaltyText.AIM + other.run().configuration(),
+                        Percent.reduction(theirs, mine), aim));
+            }
+        }
+    }
+
+    private ServerInfo info(String file) throws IOException {
+        String text = ask("INFO", "everything");
+        Files.writeString(context.directory.resolve(file), text);
+        return ServerInfo.parse(text);
+    }
+
+    private String ask(String... words) throws IOException {
+        try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
+            return connection.call(words);
+        }
+    }
+
+    private List<String> client(String phase) {
+        return List.of(phase, "-threads", String.valueOf(context.run.threads()));
+    }
+
+    private Map<String, String> properties() {
+        Map<String, String> properties = new LinkedHashMap<>(load.client());
+        properties.put("recordcount", String.valueOf(size.records()));
+        properties.put("operationcount", String.valueOf(size.operations()));
+        properties.put("varve.host", context.target.host());
+        properties.put("varve.port", String.valueOf(context.target.port()));
+        properties.put("varve.db.dir", databases.directory().toString());
+        properties.put("status.interval", "1");
+        properties.put("hdrhistogram.percentiles", "50,95,99,99.9,99.99");
+        return properties;
+    }
+}
