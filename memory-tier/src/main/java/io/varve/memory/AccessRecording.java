@@ -70,24 +70,41 @@ final class AccessRecording {
     void write(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
         if (told != null) {
-            write(told, key, classOf(item), bytes(shard, item), item.expireAtMillis(), nowMillis);
+            write(told, key, classOf(item), classOf(item), bytes(shard, item), item.expireAtMillis(), nowMillis);
+        }
+    }
+
+    /** A write that has made an item. */
+    void made(Shard shard, Key key, Item item, long nowMillis) {
+        AccessProbe told = probe;
+        if (told != null) {
+            write(told, key, missedAs(shard, classOf(item)), classOf(item), bytes(shard, item), item.expireAtMillis(),
+                    nowMillis);
         }
     }
 
     /** A write that has made an item of this class and of so many bytes. */
-    void write(Key key, int penaltyClass, int valueLength, long expireAtMillis, long nowMillis) {
+    void made(Shard shard, Key key, int penaltyClass, int valueLength, long expireAtMillis, long nowMillis) {
         AccessProbe told = probe;
         if (told != null) {
-            write(told, key, Math.min(penaltyClass, lastClass),
+            write(told, key, missedAs(shard, penaltyClass), Math.min(penaltyClass, lastClass),
                     Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis, nowMillis);
         }
     }
 
-    private void write(AccessProbe told, Key key, int itemClass, long bytes, long expireAtMillis, long nowMillis) {
+    private void write(AccessProbe told, Key key, int missedAs, int itemClass, long bytes, long expireAtMillis, long nowMillis) {
         long hash = hash(key);
         if (told.countWrite(hash, bytes)) {
-            told.write(hash, itemClass, bytes, deadline(expireAtMillis), nowMillis);
+            if (missedAs == itemClass) {
+                told.write(hash, itemClass, bytes, deadline(expireAtMillis), nowMillis);
+            } else {
+                told.fill(hash, missedAs, itemClass, bytes, deadline(expireAtMillis), nowMillis);
+            }
         }
+    }
+
+    private int missedAs(Shard shard, int itemClass) {
+        return Math.min(shard.penalties().missedAs(itemClass), lastClass);
     }
 
     private int classOf(Item item) {

@@ -76,6 +76,20 @@ public final class AccessProbe {
         tell(false, true, hash, itemClass, itemBytes, expiresMillis, nowMillis);
     }
 
+    /**
+     * The write that was counted last, which has filled what a read of nothing was for. Writes are drawn as often as reads: so for as many reads as
+     * were told of a wrong class, it is put right.
+     *
+     * @param missedClass   of which that read was told
+     * @param expiresMillis when the item expires, or {@link ReuseRecorder#NEVER}
+     */
+    public void fill(long hash, int missedClass, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
+        if (counted.accesses >= untilDrawn) {
+            recorder.moveDrawnRead(missedClass, itemClass);
+        }
+        write(hash, itemClass, itemBytes, expiresMillis, nowMillis);
+    }
+
     /** The read of nothing that was counted last. */
     public void readOfNothing(long hash, int itemClass, long nowMillis) {
         tell(true, false, hash, itemClass, 0, ReuseRecorder.NEVER, nowMillis);
