@@ -92,7 +92,8 @@ final class AccessRecording {
         }
     }
 
-    private void write(AccessProbe told, Key key, int missedAs, int itemClass, long bytes, long expireAtMillis, long nowMillis) {
+    private void write(AccessProbe told, Key key, int missedAs, int itemClass, long bytes, long expireAtMillis,
+            long nowMillis) {
         long hash = hash(key);
         if (told.countWrite(hash, bytes)) {
             if (missedAs == itemClass) {
