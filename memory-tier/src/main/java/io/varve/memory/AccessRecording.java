@@ -70,22 +70,41 @@ final class AccessRecording {
     void write(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
         if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
-            write(told, key, item.address(), bytes(shard, item), item.expireAtMillis(), nowMillis);
-        }
-    }
-
-    /** A write that has made an item without room to grow, or to which the same is as good. */
-    void write(Key key, long address, int valueLength, long expireAtMillis, long nowMillis) {
-        AccessProbe told = probe;
-        if (told != null && told.countWrite(ItemLayout.isFollowed(address))) {
-            write(told, key, address, Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis,
+            write(told, key, item.address(), classOf(item.address()), bytes(shard, item), item.expireAtMillis(),
                     nowMillis);
         }
     }
 
-    private void write(AccessProbe told, Key key, long address, long bytes, long expireAtMillis, long nowMillis) {
-        ItemLayout.followed(address, told.write(hash(key), classOf(address), bytes, deadline(expireAtMillis),
-                nowMillis, ItemLayout.isFollowed(address)));
+    /** A write that has made an item. */
+    void made(Shard shard, Key key, Item item, long nowMillis) {
+        AccessProbe told = probe;
+        if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
+            write(told, key, item.address(), missedAs(shard, item.address()), bytes(shard, item),
+                    item.expireAtMillis(), nowMillis);
+        }
+    }
+
+    /** A write that has made an item of so many bytes. */
+    void made(Shard shard, Key key, long address, int valueLength, long expireAtMillis, long nowMillis) {
+        AccessProbe told = probe;
+        if (told != null && told.countWrite(ItemLayout.isFollowed(address))) {
+            write(told, key, address, missedAs(shard, address),
+                    Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis, nowMillis);
+        }
+    }
+
+    private void write(AccessProbe told, Key key, long address, int missedAs, long bytes, long expireAtMillis,
+            long nowMillis) {
+        int itemClass = classOf(address);
+        if (missedAs != itemClass) {
+            told.moveMiss(missedAs, itemClass);
+        }
+        ItemLayout.followed(address, told.write(hash(key), itemClass, bytes, deadline(expireAtMillis), nowMillis,
+                ItemLayout.isFollowed(address)));
+    }
+
+    private int missedAs(Shard shard, long address) {
+        return Math.min(shard.penalties().missedAs(ItemLayout.penaltyClass(address)), lastClass);
     }
 
     private int classOf(long address) {

@@ -312,14 +312,14 @@ final class InMemorySession implements CacheSession {
             long expireAtMillis) {
         Shard shard = shards[key.shard()];
         shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, hint, nowMillis, telling);
-        accesses.write(shard, key, item, nowMillis);
+        accesses.made(shard, key, item, nowMillis);
     }
 
     @Override
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
         Shard shard = shards[key.shard()];
         long written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
-        accesses.write(key, written, valueLength, expireAtMillis, nowMillis);
+        accesses.made(shard, key, written, valueLength, expireAtMillis, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -327,7 +327,7 @@ final class InMemorySession implements CacheSession {
     public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
         Shard shard = shards[key.shard()];
         shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
-        accesses.write(shard, key, item, nowMillis);
+        accesses.made(shard, key, item, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -400,7 +400,7 @@ final class InMemorySession implements CacheSession {
     public void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler) {
         Shard shard = shards[key.shard()];
         shard.collections().make(key, item, tree, expireAtMillis, filler, hint, nowMillis);
-        accesses.write(shard, key, item, nowMillis);
+        accesses.made(shard, key, item, nowMillis);
     }
 
     @Override
@@ -422,7 +422,7 @@ final class InMemorySession implements CacheSession {
         shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, hint,
                 nowMillis);
         shard.changed(Change.SET, to.database(), to.address(), to.length());
-        accesses.write(shard, to, written, nowMillis);
+        accesses.made(shard, to, written, nowMillis);
     }
 
     @Override

@@ -65,7 +65,8 @@ final class MemoryDivision {
         long learnt = context.ticker().nanoTime();
         List<Demand> demands = new ArrayList<>(curves.size());
         for (int i = 0; i < curves.size(); i++) {
-            demands.add(new Demand(curves.get(i), period.reads(i), penalties.micros(i)));
+            // A miss that was counted before for another class may be put right in this window.
+            demands.add(new Demand(curves.get(i), Math.max(0, period.reads(i)), penalties.micros(i)));
         }
         double[] shares = shares(demands, (long) memoryBytes);
         long end = context.ticker().nanoTime();

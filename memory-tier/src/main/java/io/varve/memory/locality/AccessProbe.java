@@ -96,6 +96,19 @@ public final class AccessProbe {
         return tell(false, true, hash, itemClass, itemBytes, expiresMillis, nowMillis, followed);
     }
 
+    /**
+     * The write that was counted last, of which {@link #write} is told next, has filled what a read of nothing was for. Writes are drawn as often as reads:
+     * so for as many reads as were told of a wrong class, it is put right.
+     *
+     * @param from of which that read was told
+     * @param to   the class of the item
+     */
+    public void moveMiss(int from, int to) {
+        if (counted.accesses >= untilDrawn) {
+            recorder.moveDrawnRead(from, to);
+        }
+    }
+
     /** The read of nothing that was counted last. */
     public void readOfNothing(long hash, int itemClass, long nowMillis) {
         tell(true, false, hash, itemClass, 0, ReuseRecorder.NEVER, nowMillis, true);

@@ -79,6 +79,13 @@ public final class AccessRecorder {
         }
     }
 
+    /** {@link ReuseRecorder#moveDrawnRead}. */
+    void moveDrawnRead(int from, int to) {
+        synchronized (lock) {
+            recorder.moveDrawnRead(from, to);
+        }
+    }
+
     /** An item has gone: deleted, or expired. Not for what is evicted. Any thread; takes the lock if the key is followed. */
     public void remove(long hash, long nowMillis) {
         if (recorder.follows(hash)) {

@@ -35,6 +35,13 @@ public final class ClassCounts {
         counts[(penaltyClass << SHIFT) + MISSES]++;
     }
 
+    /** A miss was counted for a class, and is known now to belong to another. */
+    public void moveMiss(int from, int to) {
+        counts[(from << SHIFT) + READS]--;
+        counts[(from << SHIFT) + MISSES]--;
+        miss(to);
+    }
+
     public void write(int penaltyClass) {
         counts[(penaltyClass << SHIFT) + WRITES]++;
     }

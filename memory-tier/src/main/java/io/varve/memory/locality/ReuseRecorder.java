@@ -157,6 +157,12 @@ public final class ReuseRecorder {
         classes[itemClass].drawnReads += rate.block();
     }
 
+    /** A read was taken for one of a class, and belongs to another: as is known when a write that fills what it has missed is drawn. */
+    void moveDrawnRead(int from, int to) {
+        classes[from].drawnReads = Math.max(0, classes[from].drawnReads - rate.block());
+        classes[to].drawnReads += rate.block();
+    }
+
     /** The last access that was counted is drawn, and leaves an item whose key is not followed. */
     void draw(long hash, int itemClass, long itemBytes, long expiresMillis, long nowMillis) {
         if (firstMillis == NEVER) {

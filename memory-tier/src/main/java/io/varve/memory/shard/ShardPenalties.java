@@ -41,6 +41,7 @@ public final class ShardPenalties {
     private @Nullable PenaltyTracking followed;
     private @Nullable MissMonitor monitor;
     private @Nullable RememberedClasses remembered;
+    private int missedAs;
     private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
 
     ShardPenalties(ShardContext context) {
@@ -102,6 +103,7 @@ public final class ShardPenalties {
         if (monitor != null) {
             monitor.missed(hash);
         }
+        // Where that is wrong, the write that follows tells.
         counts.miss(Math.max(0, rememberedClass(hash)));
     }
 
@@ -124,6 +126,14 @@ public final class ShardPenalties {
         return tracking == null ? Math.max(0, before) : classOfWrite(hash(key), before, hint, tracking.ranges());
     }
 
+    /**
+     * For which class the miss was counted that the last write has ended: another than that of its item, where nobody knew better. It is counted for
+     * the item's class since. That of the item if there was none.
+     */
+    public int missedAs(int itemClass) {
+        return followed == null ? itemClass : missedAs;
+    }
+
     private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
         // Where there is an item, the write that made it has ended the miss before it.
         long micros = before != NO_CLASS || monitor == null ? MissMonitor.NONE : monitor.written(hash);
@@ -139,8 +149,13 @@ public final class ShardPenalties {
         } else {
             chosen = Math.max(0, before == NO_CLASS ? rememberedClass(hash) : before);
         }
+        missedAs = chosen;
         if (micros != MissMonitor.NONE) {
             counts.penalty(chosen, micros);
+            missedAs = Math.max(0, rememberedClass(hash));
+            if (missedAs != chosen) {
+                counts.moveMiss(missedAs, chosen);
+            }
         }
         counts.write(chosen);
         return chosen;
