@@ -93,6 +93,8 @@ final class PenaltyIT {
         assertThat(record.number(PenaltyText.MISSES)).isPositive();
         assertThat(record.number(PenaltyText.HITS)).isBetween(0.1, 0.95);
         assertThat(record.number(PenaltyText.MISS_SECONDS)).isPositive();
+        assertThat(record.number(PenaltyText.MISS_DELAY_SECONDS)).isPositive()
+                .isLessThan(record.number(PenaltyText.MISS_SECONDS));
         assertThat(record.number(PenaltyText.AFTER_STRESS)).isPositive();
         assertThat(record.number(PenaltyText.STRESS_AT)).isEqualTo(2400);
         assertThat(record.number(PenaltyText.ofDatabase("local", "simulated_delay_measured_us")))

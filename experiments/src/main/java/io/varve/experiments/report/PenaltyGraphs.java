@@ -50,9 +50,10 @@ final class PenaltyGraphs {
             String name = cell.getKey();
             String workload = cell.getValue().getFirst().workload();
             add(graphs, overTime(cell.getValue(), files, "response_" + name,
-                    "Mean response time over the run, workload " + workload, "µs", each -> each.calls().micros()));
+                    "Mean response time over the run, workload " + workload, "µs", true,
+                    each -> each.calls().micros()));
             add(graphs, overTime(cell.getValue(), files, "misses_" + name,
-                    "Reads that miss over the run, workload " + workload, "% of the reads",
+                    "Reads that miss over the run, workload " + workload, "% of the reads", false,
                     each -> WHOLE * each.missRatio()));
             addDistributions(graphs, cell.getValue(), files, name, workload);
             for (RunSpec run : cell.getValue()) {
@@ -69,8 +70,9 @@ final class PenaltyGraphs {
         }
     }
 
+    /** @param logY for what is a hundred times as much while the client starts */
     private static Graph overTime(List<RunSpec> runs, RunFiles files, String file, String title, String unit,
-            ToDoubleFunction<ResponseTimes> quantity) throws IOException {
+            boolean logY, ToDoubleFunction<ResponseTimes> quantity) throws IOException {
         List<Line> lines = new ArrayList<>();
         for (RunSpec run : runs) {
             List<ResponseTimes> intervals = files.rows(run, RunFiles.RESPONSE_CSV).stream().map(ResponseTimes::parse)
@@ -83,7 +85,7 @@ final class PenaltyGraphs {
                     intervals.stream().map(each -> new Point(WHOLE * each.operations() / all,
                             quantity.applyAsDouble(each))).filter(point -> Double.isFinite(point.y())).toList()));
         }
-        return new Graph(file, title, OF_OPERATIONS, unit, false, false, lines);
+        return new Graph(file, title, OF_OPERATIONS, unit, false, logY, lines);
     }
 
     private static void addDistributions(List<Graph> graphs, List<RunSpec> runs, RunFiles files, String name,
@@ -171,7 +173,7 @@ final class PenaltyGraphs {
                             .map(point -> new Point(point.bytes() / MEGABYTE, WHOLE * point.missRatio())).toList();
                     if (!curve.isEmpty()) {
                         lines.add(new Line(
-                                String.format(Locale.ROOT, "class %d after %,d operations", number, moment),
+                                String.format(Locale.ROOT, "class %d at %.0f %%", number, WHOLE * moment / last),
                                 Palette.ofClass(number), moment != last, curve));
                     }
                 }

@@ -124,7 +124,7 @@ final class PenaltyTables {
             head.addAll(List.of(side + ": simulated delay, µs", "measured", "longest", "the database's own time, µs",
                     "a miss in all, µs", "misses"));
         }
-        head.add("all misses, s");
+        head.addAll(List.of("all misses, s", "their simulated delays alone, s"));
         List<List<String>> rows = new ArrayList<>();
         for (RunRecord run : whole(runs)) {
             List<String> row = new ArrayList<>(List.of(run.run().workload(), run.run().configuration()));
@@ -135,6 +135,7 @@ final class PenaltyTables {
                 }
             }
             row.add(number("%,.2f", run.number(PenaltyText.MISS_SECONDS)));
+            row.add(number("%,.2f", run.number(PenaltyText.MISS_DELAY_SECONDS)));
             rows.add(row);
         }
         return table(figure, head, rows, List.of(

@@ -18,6 +18,8 @@ public final class PenaltyText {
     public static final String MISSES = "cache_misses";
     /** What all misses took together, from each miss to the answer to its SET. */
     public static final String MISS_SECONDS = "misses_cost_seconds";
+    /** What they would have cost had each taken the delay that was asked for and nothing else: the machine has no part in it. */
+    public static final String MISS_DELAY_SECONDS = "misses_asked_delay_seconds";
     /** Before and after the remote database's delay was raised. */
     public static final String BEFORE_STRESS = "response_before_stress_mean_us";
     public static final String AFTER_STRESS = "response_after_stress_mean_us";

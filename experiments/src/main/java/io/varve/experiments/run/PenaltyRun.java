@@ -182,6 +182,10 @@ final class PenaltyRun {
         context.measured.put(PenaltyText.MISSES, misses);
         Mean penalties = printed(output, "MISS-PENALTY");
         context.measured.put(PenaltyText.MISS_SECONDS, penalties.count() * penalties.micros() / MICRO);
+        context.measured.put(PenaltyText.MISS_DELAY_SECONDS, SIDES.stream()
+                .mapToDouble(side -> output.number("DATABASE-" + side + " Fetches")
+                        * output.number("DATABASE-" + side + " SimulatedDelayAsked(us)"))
+                .sum() / MICRO);
         for (String side : SIDES) {
             OF_DATABASE.forEach((theirs, ours) -> context.measured.put(
                     PenaltyText.ofDatabase(side.toLowerCase(Locale.ROOT), ours),

@@ -64,6 +64,7 @@ final class PenaltyReportTest {
         measured.put(PenaltyText.READ_SETTLED, settled / 2);
         measured.put(PenaltyText.HITS_SETTLED, 0.875);
         measured.put(PenaltyText.MISS_SECONDS, 12.5);
+        measured.put(PenaltyText.MISS_DELAY_SECONDS, 8.75);
         measured.put(PenaltyText.LIMIT, 50e6);
         measured.put(LatencyText.P99, 2500.0);
         measured.put(PenaltyText.P9999, 12_000.0);
@@ -154,7 +155,8 @@ final class PenaltyReportTest {
                 .containsEntry("its programme, µs", "107").containsEntry("MB for penalties", "1.00")
                 .containsEntry("of maxmemory", "2.00 %");
         assertThat(row(tables, "Simulated delays", "b", "lru")).containsEntry("remote: simulated delay, µs", "1,000")
-                .containsEntry("measured", "-").containsEntry("all misses, s", "12.50");
+                .containsEntry("measured", "-").containsEntry("all misses, s", "12.50")
+                .containsEntry("their simulated delays alone, s", "8.75");
     }
 
     @Test
@@ -163,7 +165,7 @@ final class PenaltyReportTest {
         summary.write(DIRECTORY);
         String html = Files.readString(new Report(plan, files, summary).write());
         assertThat(html).contains("Mean response time over the run, workload a").contains("class 6, 630 to 1270 us")
-                .contains("class 6 after 60,000 operations").contains("\"35.0 %\"").contains("SIMULATED");
+                .contains("class 6 at 100 %").contains("\"35.0 %\"").contains("SIMULATED");
         String cell = plan.runs().getFirst().cell();
         RunSpec divided = plan.runs().stream().filter(run -> run.configuration().equals("penalty")).findFirst()
                 .orElseThrow();
@@ -196,8 +198,8 @@ final class PenaltyReportTest {
         assertThat(shares.lines().get(1).points().getLast()).isEqualTo(new Graph.Point(100, 10));
         Graph curves = graphs.stream().filter(graph -> graph.file().startsWith("class-curves_a_")).findFirst()
                 .orElseThrow();
-        assertThat(curves.lines()).extracting(Graph.Line::name).containsExactly("class 6 after 15,000 operations",
-                "class 6 after 30,000 operations", "class 6 after 60,000 operations");
+        assertThat(curves.lines()).extracting(Graph.Line::name).containsExactly("class 6 at 25 %",
+                "class 6 at 50 %", "class 6 at 100 %");
         assertThat(curves.lines().getLast().points().getFirst()).isEqualTo(new Graph.Point(5, 20));
         assertThat(graphs).filteredOn(graph -> graph.file().startsWith("shares_")).as("two of each workload's servers")
                 .hasSize(14);
