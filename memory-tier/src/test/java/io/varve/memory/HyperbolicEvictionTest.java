@@ -101,7 +101,7 @@ final class HyperbolicEvictionTest {
             for (int i = 0; i < 100_000; i++) {
                 int key = random.nextInt(KEYS);
                 if (!ask(fixture, key, VALUE)) {
-                    fixture.withItem(0, key(key), item -> ItemLayout.penaltyClass(item.address(), classOf(key)));
+                    fixture.withItem(0, key(key), item -> fixture.session.penaltyClass(item, classOf(key)));
                 }
             }
             for (int key = 0; key < KEYS; key++) {
