@@ -13,6 +13,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannelRecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -38,6 +39,11 @@ public final class NetworkServer implements AutoCloseable {
 
     /** Bytes that wait to be written before a connection is no longer read, and below which it is again. */
     private static final WriteBufferWaterMark WATERMARK = new WriteBufferWaterMark(32 << 10, 256 << 10);
+    /**
+     * Who waits to be let in is, so many at a time: a millisecond or two between others' requests. (Netty's epoll channel takes one, whatever it is
+     * set to, unless it is told to ask on: it takes the number of the new socket for a count of bytes that were less than asked for.)
+     */
+    static final int LET_IN_AT_A_TIME = 100;
     private static final int DRAIN_SECONDS = 5;
 
     private final ServerContext server;
@@ -144,11 +150,19 @@ public final class NetworkServer implements AutoCloseable {
     private ServerBootstrap bootstrap(ServerConfig config, @Nullable TlsDoor door) {
         return new ServerBootstrap().group(loops).channel(transport.serverChannel())
                 .option(ChannelOption.SO_BACKLOG, config.intNumber("tcp-backlog"))
-                .option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .option(ChannelOption.RECVBUF_ALLOCATOR, new ServerChannelRecvByteBufAllocator()
+                        .respectMaybeMoreData(false).maxMessagesPerRead(LET_IN_AT_A_TIME))
+                .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK)
                 .childHandler(new ConnectionInitializer(server, workers, transport, allocator,
                         new CacheRuns(server.cache()), connections, door));
+    }
+
+    /** The channels that clients connect to. */
+    ChannelGroup listening() {
+        return listening;
     }
 
     /** The port that is listened on; 0 if only TLS is spoken. */
