@@ -151,6 +151,22 @@ public interface Cache extends AutoCloseable {
     PenaltyReport penalties();
 
     /**
+     * What is known of the demand for each class of penalty. Takes a few microseconds and no lock.
+     *
+     * @return null if it is not watched: {@link CacheConfig#demand} says no, penalties are not tracked, or there is no tier below
+     */
+    @org.jspecify.annotations.Nullable
+    DemandReport demand();
+
+    /**
+     * Makes room for an item that comes back from the tier below without being asked for, because its class wakes. Where memory is full others go for it only as long
+     * as the class has less than its share. Called without locks.
+     *
+     * @return false if there is no room for it, or its class is dumped, or demand is not watched: it is to stay below
+     */
+    boolean admitLoaded(int penaltyClass, long bytes);
+
+    /**
      * Makes sure that so many databases can be flushed one after the other while nothing is reclaimed, as far as there can be as many
      * at all: the caller is about to take the locks of all shards, and to flush under them.
      */

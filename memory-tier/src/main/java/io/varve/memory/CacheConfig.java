@@ -3,7 +3,9 @@ package io.varve.memory;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.locality.DemandSettings;
 import io.varve.memory.segment.CleanerPolicy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a cache is to be. Immutable; {@link #defaults} and the {@code with…} methods make one.
@@ -25,19 +27,20 @@ import io.varve.memory.segment.CleanerPolicy;
  * @param ticker                  the time
  * @param curves                  whether accesses are recorded for the miss-ratio curve
  * @param penalties               whether it is measured what misses cost
+ * @param demand                  how the demand for each class of penalty is watched, where penalties are tracked and there is a tier below; null: not at all
  */
 public record CacheConfig(long maxMemoryBytes, int databases, int shards, int segmentSizeBytes, int heads,
         EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy,
         ExpireAlgorithm expireAlgorithm, int expireBaseMillis, int expireBuckets, int expireCycleMillis,
         boolean activeExpire, long hashSeed, Ticker ticker, CurveSettings curves,
-        PenaltySettings penalties) {
+        PenaltySettings penalties, @Nullable DemandSettings demand) {
     private static final java.security.SecureRandom SEEDS = new java.security.SecureRandom();
 
     /** What a server starts with, but for the limit. */
     public static CacheConfig defaults(long maxMemoryBytes) {
         return new CacheConfig(maxMemoryBytes, 16, 0, 0, 6, EvictionPolicy.NOEVICTION, 5, CleanerPolicy.MODIFIED,
                 ExpireAlgorithm.WHEEL, 1000, 120, 100, true, SEEDS.nextLong(), Ticker.system(), CurveSettings.OFF,
-                PenaltySettings.OFF);
+                PenaltySettings.OFF, null);
     }
 
     public CacheConfig {
@@ -64,103 +67,109 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
     public CacheConfig withMaxMemoryBytes(long value) {
         return new CacheConfig(value, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withDatabases(int value) {
         return new CacheConfig(maxMemoryBytes, value, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withShards(int value) {
         return new CacheConfig(maxMemoryBytes, databases, value, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withSegmentSizeBytes(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, value, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withHeads(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, value, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withEvictionPolicy(EvictionPolicy value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, value,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withEvictionSamples(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 value, cleanerPolicy, expireAlgorithm, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withCleanerPolicy(CleanerPolicy value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, value, expireAlgorithm, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withExpireAlgorithm(ExpireAlgorithm value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, value, expireBaseMillis, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withExpireBaseMillis(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, value, expireBuckets,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withExpireBuckets(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis, value,
-                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties);
+                expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withExpireCycleMillis(int value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, value, activeExpire, hashSeed, ticker, curves, penalties);
+                expireBuckets, value, activeExpire, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withActiveExpire(boolean value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, value, hashSeed, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, value, hashSeed, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withHashSeed(long value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, value, ticker, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, value, ticker, curves, penalties, demand);
     }
 
     public CacheConfig withTicker(Ticker value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, value, curves, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, value, curves, penalties, demand);
     }
 
     public CacheConfig withCurves(CurveSettings value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, value, penalties);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, value, penalties, demand);
     }
 
     public CacheConfig withPenalties(PenaltySettings value) {
         return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
                 evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
-                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, value);
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, value, demand);
+    }
+
+    public CacheConfig withDemand(@Nullable DemandSettings value) {
+        return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, heads, evictionPolicy,
+                evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis,
+                expireBuckets, expireCycleMillis, activeExpire, hashSeed, ticker, curves, penalties, value);
     }
 
     /** Whether accesses are recorded: because somebody wants the curve, or because memory is divided by curves. */

@@ -40,6 +40,9 @@ public interface CacheSession {
     /** For {@link #writesInto}: each item gets the class of what its key's miss has cost. */
     int AUTOMATIC = -1;
 
+    /** In place of a class of penalty: nobody knows it. */
+    int UNKNOWN_CLASS = -1;
+
     /**
      * The class of penalty of items that are written from now on: a hint for them, or {@link #AUTOMATIC}, as it is at first. Without effect while
      * penalties are not tracked.
@@ -183,13 +186,14 @@ public interface CacheSession {
     /**
      * Brings an item back from the tier below, as it fell, unless the key is there.
      *
-     * @param value  the value's bytes, from {@code from} on
-     * @param access its access bits
+     * @param value        the value's bytes, from {@code from} on
+     * @param access       its access bits
+     * @param penaltyClass its class of penalty, or {@link #UNKNOWN_CLASS}: then what is remembered of the key tells
      * @return whether it was brought back
      * @throws io.varve.memory.item.CacheFullException if there is no memory for it
      */
     boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength, long expireAtMillis,
-            int access);
+            int access, int penaltyClass);
 
     /** Bytes in front of the value that a run needs for an item with this key length: for {@link Cache#newRun}. */
     int headRoom(int keyLength);

@@ -53,6 +53,7 @@ final class InMemoryCache implements Cache {
     private final Room room;
     private final PenaltyLearning penalties;
     private final CurveLearning learning;
+    private final DemandWatch demand;
     private final Reclaimer reclaimer;
     private final long mostAtStart;
     private volatile CacheConfig config;
@@ -69,7 +70,9 @@ final class InMemoryCache implements Cache {
         this.census = new Census(shards, config.databases(), config.ticker());
         this.penalties = new PenaltyLearning(context, shards, room, config);
         this.learning = new CurveLearning(context, shards, penalties, config);
-        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, penalties, learning, config);
+        this.demand = new DemandWatch(context, shards, room, config);
+        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, penalties, learning, demand,
+                config);
     }
 
     /** What its shards share. */
@@ -399,7 +402,8 @@ final class InMemoryCache implements Cache {
         Census.Figures counted = census.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
-                totals.takenBytes() + totals.penaltyBytes + learning.bytes(), totals.datasetBytes, totals.liveBytes,
+                totals.takenBytes() + totals.penaltyBytes + learning.bytes() + demand.bytes(), totals.datasetBytes,
+                totals.liveBytes,
                 totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
@@ -448,6 +452,16 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public @Nullable DemandReport demand() {
+        return demand.report();
+    }
+
+    @Override
+    public boolean admitLoaded(int penaltyClass, long bytes) {
+        return demand.admitLoaded(penaltyClass, bytes);
+    }
+
+    @Override
     public void subscribe(ChangeListener listener) {
         context.subscribe(listener);
     }
@@ -465,6 +479,7 @@ final class InMemoryCache implements Cache {
     @Override
     public void lower(LowerTier tier) {
         context.lower(tier);
+        demand.reconfigure(config);
     }
 
     @Override
@@ -536,6 +551,7 @@ final class InMemoryCache implements Cache {
         maintenance.reconfigure(wanted);
         penalties.reconfigure(wanted);
         learning.reconfigure(wanted);
+        demand.reconfigure(wanted);
         config = wanted;
     }
 

@@ -338,9 +338,9 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
-            long expireAtMillis, int access) {
+            long expireAtMillis, int access, int penaltyClass) {
         return shards[key.shard()].restore(key, type, encoding, value, from, valueLength, expireAtMillis, access,
-                nowMillis);
+                penaltyClass, nowMillis);
     }
 
     @Override

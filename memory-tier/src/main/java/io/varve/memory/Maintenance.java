@@ -9,7 +9,7 @@ import io.varve.memory.shard.ShardContext;
 
 /**
  * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, freeing the nodes of collections
- * that have gone, cleaning, giving memory back, counting what nobody keeps count of. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
+ * that have gone, cleaning, giving memory back, counting what nobody keeps count of, dumping what nobody asks for at this time of the day. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
  * after each in which work was done whoever waits may go first.
  *
  * <p>An expiry cycle begins every {@code expire-cycle-ms}, at whole multiples of it by the clock of expiry times, and may take a quarter
@@ -40,6 +40,7 @@ final class Maintenance {
     private final Census census;
     private final PenaltyLearning penalties;
     private final CurveLearning learning;
+    private final DemandWatch demand;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
     private volatile boolean giveBackAsked;
@@ -54,7 +55,7 @@ final class Maintenance {
     private boolean limited;
 
     Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, Census census,
-            PenaltyLearning penalties, CurveLearning learning, CacheConfig config) {
+            PenaltyLearning penalties, CurveLearning learning, DemandWatch demand, CacheConfig config) {
         this.context = context;
         this.shards = shards;
         this.room = room;
@@ -62,6 +63,7 @@ final class Maintenance {
         this.census = census;
         this.penalties = penalties;
         this.learning = learning;
+        this.demand = demand;
         held = new ShardSet(shards.length);
         heldSinceNanos = new long[shards.length];
         Arrays.fill(heldSinceNanos, NOT_HELD);
@@ -125,6 +127,7 @@ final class Maintenance {
             learning.slice(giveWay);
             return false;
         });
+        chores.attempt(() -> demand.slice(giveWay));
         trim(chores);
         chores.throwFailure();
         return chores.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());

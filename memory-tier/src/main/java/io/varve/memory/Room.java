@@ -85,6 +85,12 @@ final class Room {
         return true;
     }
 
+    /** {@link #admit} where nobody goes for it: not now, and not when maintenance makes room ahead of the next writes. */
+    boolean admitFree(long bytes) {
+        long ahead = aheadBytes(reserveBytes(), context.budget().limitBytes());
+        return leftBytes() - ahead >= bytes + context.refusedBytes().get() && admit(bytes);
+    }
+
     /**
      * A slice of the work for the larger table that an index was refused. It can wait, and whoever made all of the room at once
      * would keep a request waiting for as long as it takes to clean a good part of the cache. So maintenance works at it, and

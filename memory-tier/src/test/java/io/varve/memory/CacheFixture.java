@@ -69,11 +69,18 @@ public final class CacheFixture implements AutoCloseable {
 
     boolean restore(int database, byte[] name, ItemType type, int encoding, byte[] value, int from,
             long expireAtMillis, int access) {
+        return restore(database, name, type, encoding, value, from, expireAtMillis, access,
+                CacheSession.UNKNOWN_CLASS);
+    }
+
+    boolean restore(int database, byte[] name, ItemType type, int encoding, byte[] value, int from,
+            long expireAtMillis, int access, int penaltyClass) {
         now();
         bind(database, name);
         session.lock(key);
         try {
-            return session.restore(key, type, encoding, value, from, value.length - from, expireAtMillis, access);
+            return session.restore(key, type, encoding, value, from, value.length - from, expireAtMillis, access,
+                    penaltyClass);
         } finally {
             session.unlock(key);
         }

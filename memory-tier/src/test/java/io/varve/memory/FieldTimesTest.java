@@ -269,7 +269,7 @@ class FieldTimesTest {
                 .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU).withExpireBaseMillis(100);
         try (CollectionsFixture fixture = open(config)) {
             CacheFixture plain = fixture.plain;
-            fixture.cache.lower((_, _, item, _) -> {
+            fixture.cache.lower((_, _, item, _, _) -> {
                 String key = new String(Memory.toArray(item.keyAddress(), item.keyLength()), ISO_8859_1);
                 if (item.type() == ItemType.HASH) {
                     ends.put(key, item.expireAtMillis());

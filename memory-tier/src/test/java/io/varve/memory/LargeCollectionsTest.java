@@ -292,7 +292,7 @@ final class LargeCollectionsTest {
     void aCollectionDoesNotFall() {
         try (CollectionsFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 4 * MIB, 16 << 10)) {
             int[] fallen = {0};
-            fixture.cache.lower((epoch, hash, item, access) -> {
+            fixture.cache.lower((epoch, hash, item, access, _) -> {
                 assertThat(item.isTree()).isFalse();
                 fallen[0]++;
                 return true;

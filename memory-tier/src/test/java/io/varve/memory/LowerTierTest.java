@@ -41,7 +41,7 @@ class LowerTierTest {
         Set<String> told = new HashSet<>();
         Set<String> fell = new HashSet<>();
         try (CacheFixture fixture = open()) {
-            fixture.cache.lower((epoch, hash, item, access) -> {
+            fixture.cache.lower((epoch, hash, item, access, _) -> {
                 Fallen fallen = new Fallen(epoch, item.type(), item.encoding(),
                         text(item.valueAddress(), item.valueLength()), item.expireAtMillis(), access, hash);
                 String key = text(item.keyAddress(), item.keyLength());
@@ -91,7 +91,7 @@ class LowerTierTest {
         int[] calls = {0};
         int failed = 0;
         try (CacheFixture fixture = open()) {
-            fixture.cache.lower((_, _, item, _) -> {
+            fixture.cache.lower((_, _, item, _, _) -> {
                 if (++calls[0] % 50 == 0) {
                     throw new OutOfMemoryError("for the test");
                 }

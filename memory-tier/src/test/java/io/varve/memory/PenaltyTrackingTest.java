@@ -165,7 +165,7 @@ final class PenaltyTrackingTest {
     @Test
     void whatFallsIsRememberedAndComesBackWithItsClass() {
         try (CacheFixture fixture = open(config(2 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU))) {
-            fixture.cache.lower((_, _, _, _) -> true);
+            fixture.cache.lower((_, _, _, _, _) -> true);
             fill(fixture, NAME, 40);
             int known = classOf(fixture, NAME);
             evict(fixture, NAME);
@@ -177,6 +177,10 @@ final class PenaltyTrackingTest {
             set(fixture, NAME, 100);
             assertThat(classOf(fixture, NAME)).isEqualTo(known);
             assertThat(report(fixture.cache).measured()).as("no fill has followed the miss").isEqualTo(measured);
+            byte[] other = CacheFixture.bytes("another key");
+            assertThat(fixture.restore(0, other, ItemType.STRING, 0, new byte[100], 0, Item.NEVER, 0, known)).isTrue();
+            assertThat(classOf(fixture, other)).as("told by the tier below").isEqualTo(known);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 

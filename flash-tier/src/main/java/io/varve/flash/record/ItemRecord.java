@@ -7,13 +7,19 @@ import java.util.zip.CRC32C;
  * An item on flash: what it is beside its key. Static methods over its bytes; pure.
  *
  * <pre>
- *   0        1     2          3         6 ... 13      14 ... 17   18 ...
- *   version  type  encoding   access    expiry time   CRC-32C     value
+ *   0        1              2          3         6 ... 13      14 ... 17   18 ...
+ *   version  class | type   encoding   access    expiry time   CRC-32C     value
  * </pre>
+ * Version 1 had no class of penalty: the upper half of the type's byte is 0 in it, and such records are still read.
  * The checksum is that of the key on flash and of everything but itself. The value's bytes are as they are in memory.
  */
 public final class ItemRecord {
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
+    private static final byte WITHOUT_CLASS = 1;
+    /** What {@link #penaltyClass} tells of a record that was written without one. */
+    public static final int UNKNOWN_CLASS = -1;
+    private static final int TYPE_BITS = 4;
+    private static final int TYPE_MASK = (1 << TYPE_BITS) - 1;
     private static final int TYPE_OFFSET = 1;
     private static final int ENCODING_OFFSET = 2;
     private static final int ACCESS_OFFSET = 3;
@@ -28,12 +34,17 @@ public final class ItemRecord {
     /**
      * A record without its value and its checksum.
      *
+     * @param type           0 to 15
      * @param access         24 bits
+     * @param penaltyClass   0 to 15
      * @param expireAtMillis ms since the epoch, or less than 0
      */
-    public static byte[] begin(int type, int encoding, int access, long expireAtMillis, int valueLength) {
+    public static byte[] begin(int type, int encoding, int access, int penaltyClass, long expireAtMillis,
+            int valueLength) {
+        assert type >= 0 && type <= TYPE_MASK && penaltyClass >= 0 && penaltyClass <= TYPE_MASK : type + " "
+                + penaltyClass;
         byte[] record = new byte[VALUE_OFFSET + valueLength];
-        ByteBuffer.wrap(record).put(VERSION).put((byte) type).put((byte) encoding)
+        ByteBuffer.wrap(record).put(VERSION).put((byte) (penaltyClass << TYPE_BITS | type)).put((byte) encoding)
                 .putShort((short) (access >>> Byte.SIZE))
                 .put((byte) access).putLong(expireAtMillis);
         return record;
@@ -46,12 +57,17 @@ public final class ItemRecord {
 
     /** Whether these are the bytes that were sealed under this key. */
     public static boolean isWhole(byte[] recordKey, byte[] record) {
-        return record.length >= VALUE_OFFSET && record[0] == VERSION
+        return record.length >= VALUE_OFFSET && (record[0] == VERSION || record[0] == WITHOUT_CLASS)
                 && ByteBuffer.wrap(record).getInt(CHECKSUM_OFFSET) == checksum(recordKey, record);
     }
 
     public static int type(byte[] record) {
-        return record[TYPE_OFFSET];
+        return record[TYPE_OFFSET] & TYPE_MASK;
+    }
+
+    /** The class of penalty, 0 to 15, or {@link #UNKNOWN_CLASS}. */
+    public static int penaltyClass(byte[] record) {
+        return record[0] == WITHOUT_CLASS ? UNKNOWN_CLASS : (record[TYPE_OFFSET] & 0xFF) >>> TYPE_BITS;
     }
 
     public static int encoding(byte[] record) {

@@ -101,7 +101,9 @@ final class Carrier {
     private void tell(Looked looked) {
         for (Lane.Asked asker : looked.askers()) {
             try {
-                counts.read(tier.nanoTime() - asker.sinceNanos());
+                if (!looked.isLoad()) {
+                    counts.read(tier.nanoTime() - asker.sinceNanos());
+                }
                 asker.fetch().known();
             } catch (RuntimeException gone) {
                 LOG.log(System.Logger.Level.DEBUG, "Nobody waits for what was asked for any more", gone);
@@ -235,13 +237,13 @@ final class Carrier {
         }
         byte @Nullable [] record = fallen == null ? tier.store().get(wanted.recordKey()) : fallen.record();
         if (record == null) {
-            counts.misses.increment();
+            missed(looked);
             part.absent.add(looked);
             return;
         }
         if (fallen == null && !ItemRecord.isWhole(wanted.recordKey(), record)) {
             counts.corrupt.increment();
-            counts.misses.increment();
+            missed(looked);
             LOG.log(System.Logger.Level.WARNING, "A record on flash is not as it was written: it counts as missing");
             part.useless.put(looked, part.turn.remove(wanted.recordKey(), true));
             return;
@@ -249,7 +251,7 @@ final class Carrier {
         long expireAt = ItemRecord.expireAtMillis(record);
         if (expireAt >= 0 && session.now() > expireAt) {
             counts.expired.increment();
-            counts.misses.increment();
+            missed(looked);
             if (fallen == null) {
                 part.useless.put(looked, part.turn.remove(wanted.recordKey(), true));
             } else {
@@ -259,15 +261,18 @@ final class Carrier {
             return;
         }
         long bytes = record.length + wanted.recordKey().length + (long) ITEM_OVERHEAD_BYTES;
-        if (!cache.admit(part.bytes + bytes)) {
-            looked.outcome(Outcome.NO_ROOM);
+        Outcome kept = kept(looked, record, part.bytes + bytes);
+        if (kept != null) {
+            looked.outcome(kept);
             if (fallen != null) {
                 fallAgain(fallen, wanted, holdings);
             }
             return;
         }
         part.bytes += bytes;
-        counts.hits.increment();
+        if (!looked.isLoad()) {
+            counts.hits.increment();
+        }
         if (fallen != null) {
             part.found.add(new Found(looked, fallen, null));
             return;
@@ -275,6 +280,23 @@ final class Carrier {
         Fallen read = new Fallen(wanted.recordKey(), record);
         lane.carry(read);
         part.found.add(new Found(looked, read, part.turn.remove(wanted.recordKey(), true)));
+    }
+
+    private void missed(Looked looked) {
+        if (!looked.isLoad()) {
+            counts.misses.increment();
+        }
+    }
+
+    /** Why an item stays below; null if memory has room for it, with others of so many bytes in all. */
+    private @Nullable Outcome kept(Looked looked, byte[] record, long bytes) {
+        if (!looked.isLoad()) {
+            return cache.admit(bytes) ? null : Outcome.NO_ROOM;
+        }
+        if (ItemRecord.penaltyClass(record) != looked.loadedClass()) {
+            return Outcome.OTHER;
+        }
+        return cache.admitLoaded(looked.loadedClass(), bytes) ? null : Outcome.NO_ROOM;
     }
 
     /** What found no room in memory is below once more, as it was counted all the time. */
@@ -292,10 +314,14 @@ final class Carrier {
         for (int tries = 1; tries <= MOST_TRIES; tries++) {
             if (isBack(found, holdings)) {
                 // Without the shard's lock: somebody may hold the policy's while he searches the store.
-                tier.evictor().hit(found.looked().wanted().place());
+                if (found.looked().isLoad()) {
+                    tier.evictor().removed(found.looked().wanted().place());
+                } else {
+                    tier.evictor().hit(found.looked().wanted().place());
+                }
                 return;
             }
-            if (!cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
+            if (found.looked().isLoad() || !cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
                 break;
             }
         }
@@ -321,7 +347,7 @@ final class Carrier {
         session.lock(key);
         try {
             if (bound(wanted)) {
-                restore(found.item().record());
+                restore(found.item().record(), found.looked().isLoad());
             }
             found.looked().outcome(Outcome.BROUGHT);
             // Under the lock: nobody can have taken it out of memory yet.
@@ -351,12 +377,14 @@ final class Carrier {
         return false;
     }
 
-    private void restore(byte[] record) {
+    private void restore(byte[] record, boolean isLoad) {
         int length = ItemRecord.valueLength(record);
         long expireAt = ItemRecord.expireAtMillis(record);
         if (session.restore(key, ItemType.ofCode(ItemRecord.type(record)), ItemRecord.encoding(record), record,
-                ItemRecord.VALUE_OFFSET, length, expireAt < 0 ? Item.NEVER : expireAt, ItemRecord.access(record))) {
+                ItemRecord.VALUE_OFFSET, length, expireAt < 0 ? Item.NEVER : expireAt, ItemRecord.access(record),
+                ItemRecord.penaltyClass(record))) {
             counts.promotions.increment();
+            counts.loaded.add(isLoad ? 1 : 0);
             counts.bytesRead.add(length);
         }
     }

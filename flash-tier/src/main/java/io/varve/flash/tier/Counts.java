@@ -12,6 +12,7 @@ final class Counts {
     final LongAdder hits = new LongAdder();
     final LongAdder misses = new LongAdder();
     final LongAdder promotions = new LongAdder();
+    final LongAdder loaded = new LongAdder();
     final LongAdder evictions = new LongAdder();
     final LongAdder expired = new LongAdder();
     final LongAdder corrupt = new LongAdder();

@@ -19,6 +19,8 @@ public final class Fetch {
         ABSENT,
         /** It is on flash, and memory has no room for it. */
         NO_ROOM,
+        /** It is on flash, and stays there: it is not of the class that is loaded. */
+        OTHER,
         /** Flash failed. What was on it is given up, so the database is in another epoch now, or will be. */
         UNKNOWN
     }
@@ -63,13 +65,37 @@ public final class Fetch {
         }
     }
 
+    private static final int ASKED = -1;
+
     private final List<Wanted> wanted = new ArrayList<>();
     private final AtomicInteger unknown = new AtomicInteger();
     private final Runnable whenKnown;
+    /** The class that is loaded; {@link #ASKED} if somebody waits for the keys. */
+    private final int loadedClass;
 
     /** @param whenKnown run once, by the thread that finds out the last outcome */
     public Fetch(Runnable whenKnown) {
+        this(ASKED, whenKnown);
+    }
+
+    /** Of keys for which nobody waits: they come back if they are of a class, and there is room for them without others going. */
+    Fetch(int loadedClass, Runnable whenKnown) {
+        this.loadedClass = loadedClass;
         this.whenKnown = whenKnown;
+    }
+
+    /** Whether nobody waits for the keys. */
+    boolean isLoad() {
+        return loadedClass != ASKED;
+    }
+
+    int loadedClass() {
+        return loadedClass;
+    }
+
+    /** Adds a key of the store's. */
+    void add(int database, byte[] recordKey) {
+        wanted.add(new Wanted(database, ItemKey.epochOf(recordKey), ItemKey.placeOf(recordKey), recordKey));
     }
 
     /**

@@ -65,6 +65,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private final Sweep sweep;
     private final FilesWatch watch;
     private final Window window;
+    private final Loading loading;
     private final long policyRamBytes;
     private final long capacity;
     private volatile Holdings holdings;
@@ -95,6 +96,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         window = new Window(store, lanes);
         sweep = new Sweep(store, cache, evictor, keeper, this::holdings,
                 () -> new Turn(store, holdings, Handover.TO_SYSTEM), departures, dead -> leave(dead, false));
+        loading = new Loading(store, cache, keeper, this::fetch);
         watch = new FilesWatch(files, evictor, settings, this::nanoTime, cache::epochs);
     }
 
@@ -122,39 +124,75 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     // --- what falls
 
     @Override
-    public boolean take(long epoch, long hash, Item item, int access) {
-        int length = item.valueLength();
+    public boolean take(long epoch, long hash, Item item, int access, int penaltyClass) {
         long place = ItemKey.place(hash);
-        if (length > settings.maxItemBytes() || item.keyLength() > MOST_KEY_BYTES || !evictor.keepsAnything()
-                || !admission.admits(ItemKey.identity(place, epoch))) {
+        if (!isTakeable(item) || !admission.admits(ItemKey.identity(place, epoch))) {
             counts.notAdmitted.increment();
             return false;
         }
-        Lane lane = lane(place);
-        Holdings current = holdings;
-        if (watch.isRefusing() || !current.hasRoom()
-                || !lane.hasRoom(item.keyLength() + length)) {
-            counts.shed.increment();
-            return false;
+        boolean falls = false;
+        try {
+            falls = isOpen() && lane(place).hasRoom(bytes(item)) && fall(place, epoch, item, access, penaltyClass);
+        } finally {
+            if (!falls) {
+                counts.shed.increment();
+            }
         }
+        return falls;
+    }
+
+    /** What is chosen by chance, or seen twice, is not asked: an item that is offered is expected to be asked for again. */
+    @Override
+    public Answer offer(long epoch, long hash, Item item, int access, int penaltyClass) {
+        long place = ItemKey.place(hash);
+        Lane lane = lane(place);
+        if (!isTakeable(item) || !lane.couldSpare(bytes(item))) {
+            return Answer.NEVER;
+        }
+        return isOpen() && holdings.count() < evictor.mostItems() && lane.canSpare(bytes(item))
+                && fall(place, epoch, item, access, penaltyClass) ? Answer.TAKEN : Answer.LATER;
+    }
+
+    private static int bytes(Item item) {
+        return item.keyLength() + item.valueLength();
+    }
+
+    private boolean isTakeable(Item item) {
+        return item.valueLength() <= settings.maxItemBytes() && item.keyLength() <= MOST_KEY_BYTES
+                && evictor.keepsAnything();
+    }
+
+    /** Whether anything is taken now. */
+    private boolean isOpen() {
+        return !watch.isRefusing() && holdings.hasRoom();
+    }
+
+    private boolean fall(long place, long epoch, Item item, int access, int penaltyClass) {
+        Holdings current = holdings;
+        int length = item.valueLength();
         byte[] recordKey = ItemKey.of(place, epoch, Memory.toArray(item.keyAddress(), item.keyLength()));
-        byte[] record = ItemRecord.begin(item.type().code(), item.encoding(), access, item.expireAtMillis(), length);
+        byte[] record = ItemRecord.begin(item.type().code(), item.encoding(), access, penaltyClass,
+                item.expireAtMillis(), length);
         Memory.copy(item.valueAddress(), record, ItemRecord.VALUE_OFFSET, length);
         // Before it is there, so that whoever does not find it in memory asks.
         current.fell(place, epoch);
         boolean falls = false;
         try {
-            falls = lane.fall(new Fallen(recordKey, record));
+            falls = lane(place).fall(new Fallen(recordKey, record));
         } finally {
             if (!falls) {
                 current.left(place, epoch);
-                counts.shed.increment();
             }
         }
         if (falls) {
             current.canBeFound(place);
         }
         return falls;
+    }
+
+    @Override
+    public void load(int penaltyClass) {
+        loading.load(penaltyClass);
     }
 
     /** A key on flash is to go: its lane takes it out, unless it is leaving already. */
@@ -378,12 +416,13 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         }
         Holdings current = holdings;
         return new FlashTierStats(current.count(), evictor.mostItems(), counts.hits.sum(), counts.misses.sum(),
-                counts.promotions.sum(), counts.evictions.sum(), counts.expired.sum(), counts.corrupt.sum(),
+                counts.promotions.sum(), counts.loaded.sum(), counts.evictions.sum(), counts.expired.sum(),
+                counts.corrupt.sum(),
                 counts.written.sum(), counts.shed.sum(), counts.notAdmitted.sum(), depth, bytes, waiting,
                 watch.fileBytes(), policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
                 watch.deviceBytes(),
                 counts.bytesRead.sum(), counts.readMicros(50), counts.readMicros(99), current.isComplete(),
-                counts.givenUp.sum(), watch.isFailing());
+                counts.givenUp.sum(), loading.isLoading(), watch.isFailing());
     }
 
     Holdings holdings() {

@@ -8,6 +8,7 @@ package io.varve.flash.tier;
  * @param hits            keys that were asked for and were there
  * @param misses          keys that were asked for and were not
  * @param promotions      items that came back into memory
+ * @param loaded          of those, items for which nobody had asked yet
  * @param evictions       items that went because there were too many
  * @param expired         items that were past their time when they were asked for
  * @param corrupt         records that were not as they were written
@@ -27,13 +28,16 @@ package io.varve.flash.tier;
  * @param readP99Micros   the same, of the slowest of a hundred
  * @param complete        whether it knows all that is on flash: a start takes a while
  * @param givenUp         how often everything on flash was given up because something could not be invalidated
+ * @param loading         whether the items of a class are being loaded
  * @param failing         whether the last write failed, and nothing is taken until one succeeds
  */
-public record FlashTierStats(long items, long mostItems, long hits, long misses, long promotions, long evictions,
+public record FlashTierStats(long items, long mostItems, long hits, long misses, long promotions, long loaded,
+        long evictions,
         long expired, long corrupt, long written, long shed, long notAdmitted, long queueDepth, long queueBytes,
         long fetchesWaiting, long fileBytes, long policyRamBytes, long memberRamBytes, long recordBytes,
         long deviceBytes,
-        long bytesRead, long readP50Micros, long readP99Micros, boolean complete, long givenUp, boolean failing) {
+        long bytesRead, long readP50Micros, long readP99Micros, boolean complete, long givenUp, boolean loading,
+        boolean failing) {
     /** Bytes written to the device for each that fell; 0 before anything was written. */
     public double writeAmplification() {
         return recordBytes == 0 ? 0 : (double) deviceBytes / recordBytes;

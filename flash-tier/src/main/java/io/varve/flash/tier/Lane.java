@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is asked for goes first, but every other turn is for what has fallen when that is a good part of what may wait: else it
  * would be lost as soon as there are always some who ask. What is asked for and has fallen and is not written yet goes back as it is.
+ * What is loaded, for which nobody waits, is looked at while nobody asks for anything.
  */
 final class Lane {
     /** Keys that are looked at, or records that are written, in one turn. */
@@ -29,11 +30,16 @@ final class Lane {
     /** Keys that are taken out in one turn: as those who choose them may be ahead. */
     private static final int MOST_LEAVING_AT_ONCE = 2 * MOST_AT_ONCE;
     private static final int PART_BEFORE_ASKED = 4;
+    /** Of those for which nobody waits: who begins to wait meanwhile is not to wait long. */
+    private static final int MOST_LOADED_AT_ONCE = 8;
+    /** What is offered is not to take the room of what has to fall. */
+    private static final int PART_FOR_OFFERS = 2;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Map<Name, Fallen> falling = new LinkedHashMap<>();
     private final ArrayDeque<Asked> asked = new ArrayDeque<>();
+    private final ArrayDeque<Asked> loads = new ArrayDeque<>();
     private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
     private final Departures departures;
     private final long mostBytes;
@@ -52,6 +58,15 @@ final class Lane {
 
     /** A key, all who asked for it, and what had fallen of it. Immutable, but for the list while it is made. */
     record Looked(List<Asked> askers, @Nullable Fallen fallen) {
+        /** Whether nobody waits for it. Those who ask and those who load are never looked at together. */
+        boolean isLoad() {
+            return askers.getFirst().fetch().isLoad();
+        }
+
+        int loadedClass() {
+            return askers.getFirst().fetch().loadedClass();
+        }
+
         Wanted wanted() {
             return askers.getFirst().wanted();
         }
@@ -87,6 +102,21 @@ final class Lane {
         }
     }
 
+    /** Whether something of this size could ever be taken on offer. */
+    boolean couldSpare(int bytes) {
+        return bytes <= mostBytes / PART_FOR_OFFERS;
+    }
+
+    /** Whether it can be now: half of the room is kept for what has to fall. */
+    boolean canSpare(int bytes) {
+        lock.lock();
+        try {
+            return !closing && fallingBytes + bytes <= mostBytes / PART_FOR_OFFERS;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** @return false if there is no room for it any more */
     boolean fall(Fallen item) {
         lock.lock();
@@ -107,7 +137,11 @@ final class Lane {
     void ask(Fetch fetch, Wanted wanted, long nowNanos) {
         lock.lock();
         try {
-            asked.add(new Asked(fetch, wanted, nowNanos));
+            if (!fetch.isLoad()) {
+                asked.add(new Asked(fetch, wanted, nowNanos));
+            } else if (!closing) {
+                loads.add(new Asked(fetch, wanted, nowNanos));
+            }
             work.signal();
         } finally {
             lock.unlock();
@@ -130,16 +164,18 @@ final class Lane {
         lock.lock();
         try {
             putDown();
-            while (asked.isEmpty() && falling.isEmpty() && leaving.isEmpty() && !closing) {
+            while (asked.isEmpty() && loads.isEmpty() && falling.isEmpty() && leaving.isEmpty() && !closing) {
                 work.awaitUninterruptibly();
             }
             boolean writes = asksServed
                     && (fallingBytes > mostBytes / PART_BEFORE_ASKED || leaving.size() >= MOST_LEAVING_AT_ONCE);
-            asksServed = !writes && !asked.isEmpty();
+            ArrayDeque<Asked> served = asked.isEmpty() ? loads : asked;
+            int most = asked.isEmpty() ? MOST_LOADED_AT_ONCE : MOST_AT_ONCE;
+            asksServed = !writes && !served.isEmpty();
             // Each key once, however many ask for it: it comes back once.
             Map<Name, Looked> looked = new LinkedHashMap<>();
-            for (int taken = 0; asksServed && !asked.isEmpty() && taken < MOST_AT_ONCE; taken++) {
-                Asked next = asked.remove();
+            for (int taken = 0; asksServed && !served.isEmpty() && taken < most; taken++) {
+                Asked next = served.remove();
                 Name name = new Name(next.wanted().recordKey());
                 Looked known = looked.get(name);
                 if (known != null) {
@@ -257,6 +293,7 @@ final class Lane {
         lock.lock();
         try {
             closing = true;
+            loads.clear();
             work.signal();
         } finally {
             lock.unlock();

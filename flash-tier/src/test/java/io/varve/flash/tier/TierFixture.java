@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 import io.varve.flash.store.FlashStore;
@@ -22,6 +23,7 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.LowerTier;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
@@ -50,11 +52,17 @@ final class TierFixture implements AutoCloseable {
     }
 
     TierFixture(Path directory, Function<Path, FlashStore> opener, FlashTierSettings settings, String boot) {
+        this(directory, opener, settings, boot, UnaryOperator.identity());
+    }
+
+    /** @param more what the cache is to have besides */
+    TierFixture(Path directory, Function<Path, FlashStore> opener, FlashTierSettings settings, String boot,
+            UnaryOperator<CacheConfig> more) {
         TierFiles files = TierFiles.open(directory, opener, DATABASES, settings.sync(), System.currentTimeMillis(),
                 boot);
-        cache = Cache.open(CacheConfig.defaults(MEMORY_BYTES).withDatabases(DATABASES).withShards(SHARDS)
+        cache = Cache.open(more.apply(CacheConfig.defaults(MEMORY_BYTES).withDatabases(DATABASES).withShards(SHARDS)
                 .withSegmentSizeBytes(SEGMENT_BYTES).withHeads(1).withHashSeed(files.hashSeed())
-                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
+                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)));
         tier = FlashTier.start(files, cache, settings);
         session = cache.newSession();
     }
@@ -94,7 +102,7 @@ final class TierFixture implements AutoCloseable {
             long absentInEpoch = -1;
             int absentAt = 0;
             for (int fetches = 0; fetches < MOST_FETCHES; fetches++) {
-                session.now(System.currentTimeMillis());
+                session.now(cache.config().ticker().wallMillis());
                 session.bind(key, database, memory.address(), bytes.length);
                 session.lock(key);
                 long epoch;
@@ -166,6 +174,35 @@ final class TierFixture implements AutoCloseable {
         });
     }
 
+    /** What is written from now on is of this class of penalty. */
+    void writesInto(int penaltyClass) {
+        session.writesInto(penaltyClass);
+    }
+
+    /** Class of penalty of what is in memory; -1 if it is not there. */
+    int classInMemory(int database, String name) {
+        int[] found = {-1};
+        boolean is = withBound(database, name, () -> {
+            boolean there = session.peek(key, item);
+            found[0] = there ? session.penaltyClass(item) : -1;
+            return there;
+        });
+        assert is == found[0] >= 0;
+        return found[0];
+    }
+
+    /** What the tier answers that is offered what is in memory: nothing is done about it. */
+    LowerTier.Answer offer(int database, String name) {
+        LowerTier.Answer[] answer = new LowerTier.Answer[1];
+        boolean offered = withBound(database, name, () -> {
+            boolean there = session.peek(key, item);
+            answer[0] = tier.offer(session.epoch(database), key.hash(), item, 0, 0);
+            return there;
+        });
+        assert offered;
+        return answer[0];
+    }
+
     /** Whether flash may hold the key. */
     boolean mightHold(int database, String name) {
         return withBound(database, name, () -> tier.mightHold(session.epoch(database), key.hash()));
@@ -176,7 +213,7 @@ final class TierFixture implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(Math.max(1, bytes.length));
             Memory.copy(bytes, 0, memory.address(), bytes.length);
-            session.now(System.currentTimeMillis());
+            session.now(cache.config().ticker().wallMillis());
             session.bind(key, database, memory.address(), bytes.length);
             session.lock(key);
             try {

@@ -166,4 +166,9 @@ public final class ReturningKeys {
     public int keys() {
         return size;
     }
+
+    /** What its table takes. */
+    public long bytes() {
+        return (long) Long.BYTES * entries.length;
+    }
 }

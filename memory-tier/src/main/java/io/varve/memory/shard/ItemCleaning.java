@@ -31,18 +31,37 @@ final class ItemCleaning {
         // First, for it may fail: then the item stays what it is. A tree does not fall: its nodes are many.
         boolean gone = lower == null || ItemLayout.isTree(address)
                 || !fall(lower, hash, location, address, physical);
-        boolean removed = items.index(physical).remove(hash, location);
-        assert removed : "the index has lost " + location;
         // What fell lives on.
         evicted += gone ? 1 : 0;
+        leave(hash, location, address, physical, gone ? Change.EVICTED : Change.FELL);
+    }
+
+    private void leave(long hash, long location, long address, int physical, Change change) {
+        boolean removed = items.index(physical).remove(hash, location);
+        assert removed : "the index has lost " + location;
         items.penalties().evicted(hash, physical, ItemLayout.penaltyClass(address));
-        items.letGo(location, address, physical, gone ? Change.EVICTED : Change.FELL, true);
+        items.letGo(location, address, physical, change, true);
     }
 
     private boolean fall(LowerTier lower, long hash, long location, long address, int physical) {
         items.look(falling, location, address);
         falling.endsAt(TimedHashes.endMillis(address));
-        return lower.take(context.databases.epochOfPhysical(physical), hash, falling, ItemLayout.access(address));
+        return lower.take(context.databases.epochOfPhysical(physical), hash, falling, ItemLayout.access(address),
+                ItemLayout.penaltyClass(address));
+    }
+
+    /** Offers a live item, which is no tree, to the tier below; if that takes it, it leaves memory. */
+    LowerTier.Answer offer(LowerTier lower, long location, long address) {
+        int physical = ItemLayout.database(address);
+        long hash = items.verifier().hashOf(location);
+        items.look(falling, location, address);
+        falling.endsAt(TimedHashes.endMillis(address));
+        LowerTier.Answer answer = lower.offer(context.databases.epochOfPhysical(physical), hash, falling,
+                ItemLayout.access(address), ItemLayout.penaltyClass(address));
+        if (answer == LowerTier.Answer.TAKEN) {
+            leave(hash, location, address, physical, Change.FELL);
+        }
+        return answer;
     }
 
     /** Whether the item's database was flushed. */

@@ -51,6 +51,7 @@ public final class Shard {
     private final ShardCollections collections;
     private final Lifetimes lifetimes;
     private final ShardReclaim reclaim;
+    private final ShardDump dump;
     private long hits;
     private long misses;
 
@@ -62,6 +63,7 @@ public final class Shard {
         this.collections = new ShardCollections(this, context);
         this.lifetimes = new Lifetimes(items, context);
         this.reclaim = new ShardReclaim(items, context, cleaner);
+        this.dump = new ShardDump(items, context);
     }
 
     // --- lock
@@ -313,11 +315,12 @@ public final class Shard {
     /**
      * Makes an item as it was when it fell to the tier below, unless the key is there.
      *
-     * @param access its access bits
+     * @param access       its access bits
+     * @param penaltyClass its class of penalty, or less than 0 if that is not known
      * @return whether it was made
      */
     public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
-            long expireAtMillis, int access, long nowMillis) {
+            long expireAtMillis, int access, int penaltyClass, long nowMillis) {
         if (locate(key, nowMillis) != Index.NONE) {
             return false;
         }
@@ -328,6 +331,8 @@ public final class Shard {
                 nowMillis, false);
         long address = items.address(location);
         items.access().restore(address, access);
+        items.segments().penaltyClass(location,
+                items.penalties().restored(penaltyClass, ItemLayout.penaltyClass(address)));
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
         return true;
     }
@@ -530,6 +535,11 @@ public final class Shard {
     /** Lets go of what was flushed, and of what is left of collections that have gone. */
     public ShardReclaim reclaim() {
         return reclaim;
+    }
+
+    /** Has the items of a class fall. */
+    public ShardDump dump() {
+        return dump;
     }
 
     // --- walks

@@ -115,6 +115,10 @@ public final class ShardContext {
         lower = tier;
     }
 
+    public @Nullable LowerTier lower() {
+        return lower;
+    }
+
     /** Tells accesses from now on: of a session, from its next batch; null: nobody. */
     public void recorder(@Nullable AccessRecorder told) {
         recorder = told;

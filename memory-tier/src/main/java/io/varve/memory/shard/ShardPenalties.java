@@ -41,6 +41,8 @@ public final class ShardPenalties {
     private @Nullable PenaltyTracking followed;
     private @Nullable MissMonitor monitor;
     private @Nullable RememberedClasses remembered;
+    /** Whom accesses are told while demand is watched. */
+    private @Nullable ShardDemand demand;
     private int missedAs;
     private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
 
@@ -91,26 +93,42 @@ public final class ShardPenalties {
     /** A read by a client has found an item, or nothing. */
     void read(Key key, Item item, boolean found) {
         if (followed != null) {
+            int penaltyClass;
             if (found) {
-                counts.hit(ItemLayout.penaltyClass(item.address()));
+                penaltyClass = ItemLayout.penaltyClass(item.address());
+                counts.hit(penaltyClass);
             } else {
-                missed(hash(key));
+                penaltyClass = missed(hash(key));
+            }
+            ShardDemand watched = demand;
+            if (watched != null && penaltyClass != NO_CLASS) {
+                // Of a miss of which nobody knows the class, the write that follows tells.
+                watched.read(hash(key), penaltyClass, found);
             }
         }
     }
 
-    private void missed(long hash) {
+    /** @return the class of the key, if it is known */
+    private int missed(long hash) {
         if (monitor != null) {
             monitor.missed(hash);
         }
         // Where that is wrong, the write that follows tells.
-        counts.miss(Math.max(0, rememberedClass(hash)));
+        int penaltyClass = rememberedClass(hash);
+        counts.miss(Math.max(0, penaltyClass));
+        return penaltyClass;
     }
 
     /** A found item is written to where it lies. */
     public void wrote(Item item) {
         if (followed != null) {
-            counts.write(ItemLayout.penaltyClass(item.address()));
+            int penaltyClass = ItemLayout.penaltyClass(item.address());
+            counts.write(penaltyClass);
+            ShardDemand watched = demand;
+            if (watched != null) {
+                long keyHash = context.keyHash.hash(item.keyAddress(), item.keyLength());
+                watched.write(AccessedKey.hash(keyHash, ItemLayout.database(item.address())), penaltyClass);
+            }
         }
     }
 
@@ -158,7 +176,37 @@ public final class ShardPenalties {
             }
         }
         counts.write(chosen);
+        if (demand != null) {
+            demand.write(hash, chosen);
+        }
         return chosen;
+    }
+
+    /**
+     * An item has come back from the tier below.
+     *
+     * @param told   the class with which it fell, or less than 0 if that is not known
+     * @param placed the class that it was given for want of a better one
+     * @return the class that it is to have
+     */
+    int restored(int told, int placed) {
+        PenaltyTracking tracking = followed;
+        int penaltyClass = told < 0
+                ? placed
+                : tracking == null ? told : Math.min(told, tracking.ranges().classes() - 1);
+        if (demand != null) {
+            demand.fetched(penaltyClass);
+        }
+        return penaltyClass;
+    }
+
+    /** Tells accesses from now on; null: nobody. */
+    public void demand(@Nullable ShardDemand watching) {
+        demand = watching;
+    }
+
+    public @Nullable ShardDemand demand() {
+        return demand;
     }
 
     /** An item leaves memory under pressure: its key's class is remembered. */

@@ -103,8 +103,8 @@ final class Fetching {
                 }
                 case NO_ROOM ->
                     room &= index >= 0 && (index < firstKey || index >= firstKey + keyCount);
-                case BROUGHT, UNKNOWN -> {
-                    // It is in memory, or was; or the database is in another epoch. It is looked for once more.
+                case BROUGHT, UNKNOWN, OTHER -> {
+                    // It is in memory, or was; or the database is in another epoch. It is looked for once more. (What is asked for is never of another class.)
                 }
             }
         }

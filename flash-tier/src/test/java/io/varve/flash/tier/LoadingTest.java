@@ -1,0 +1,268 @@
+package io.varve.flash.tier;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+
+import io.varve.flash.store.CrashingStore;
+import io.varve.memory.CacheConfig;
+import io.varve.memory.PenaltySettings;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.LowerTier;
+import io.varve.memory.item.Ticker;
+import io.varve.memory.locality.DemandSettings;
+import io.varve.memory.locality.PenaltyRanges;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What is on flash of a class that wakes. Confined to the test's thread. */
+class LoadingTest {
+    private static final int WOKEN = 4;
+    private static final int OTHER = 6;
+    private static final int KEYS = 200;
+    private static final long WAIT_SECONDS = 60;
+    private static final FlashTierSettings AMPLE = FlashTierSettings.of(100_000).withQueueBytes(1L << 30);
+
+    @TempDir
+    Path directory;
+
+    private final CrashingStore device = new CrashingStore();
+    private final SettableTicker ticker = new SettableTicker();
+
+    /** A clock that stands until it is moved. Thread-safe. */
+    private static final class SettableTicker implements Ticker {
+        private final AtomicLong millis = new AtomicLong(1_700_000_000_000L);
+
+        @Override
+        public long wallMillis() {
+            return millis.get();
+        }
+
+        @Override
+        public long nanoTime() {
+            return TimeUnit.MILLISECONDS.toNanos(millis.get());
+        }
+    }
+
+    private CacheConfig watched(CacheConfig config) {
+        return config.withTicker(ticker).withPenalties(new PenaltySettings(true, PenaltyRanges.MOST, 0))
+                .withDemand(DemandSettings.DEFAULT);
+    }
+
+    private TierFixture open(FlashTierSettings settings) {
+        return new TierFixture(directory, _ -> device, settings, TierFixture.BOOT, this::watched);
+    }
+
+    private static String woken(int number) {
+        return "woken " + number;
+    }
+
+    private static String other(int number) {
+        return "other " + number;
+    }
+
+    /** Items of two classes, all of which fall; then memory is empty. */
+    private static void fillAndPushDown(TierFixture fixture) {
+        for (int i = 0; i < KEYS; i++) {
+            fixture.writesInto(WOKEN);
+            fixture.set(0, woken(i), "value " + i);
+            fixture.writesInto(OTHER);
+            fixture.set(0, other(i), "value " + i);
+        }
+        pushDown(fixture);
+    }
+
+    private static void pushDown(TierFixture fixture) {
+        fixture.writesInto(OTHER);
+        fixture.pushDown(1, "pushes ");
+        fixture.settle();
+        TierFixture.join(fixture.tier.flush(1));
+        while (fixture.cache.maintain() == 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(fixture.cache.size(0)).isZero();
+    }
+
+    private static void load(TierFixture fixture, int penaltyClass) {
+        fixture.tier.load(penaltyClass);
+        // The keeper does one thing after the other: what it began before this is seen.
+        TierFixture.join(fixture.tier.swap(2, 2));
+        await(() -> !fixture.tier.stats().loading());
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IllegalStateException("waited in vain");
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void theClassComesBackAndNothingElse() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fillAndPushDown(fixture);
+            FlashTierStats before = fixture.tier.stats();
+            load(fixture, WOKEN);
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.classInMemory(0, woken(i))).as("item %d", i).isEqualTo(WOKEN);
+                assertThat(fixture.classInMemory(0, other(i))).isEqualTo(-1);
+            }
+            FlashTierStats stats = fixture.tier.stats();
+            assertThat(stats.loaded()).isEqualTo(KEYS);
+            assertThat(stats.hits()).as("nobody has asked").isEqualTo(before.hits());
+            assertThat(stats.misses()).isEqualTo(before.misses());
+            assertThat(fixture.tier.count(fixture.cache.epochs().ofDatabases().getFirst())).isEqualTo(KEYS);
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.get(0, woken(i))).isEqualTo("value " + i);
+                assertThat(fixture.get(0, other(i))).isEqualTo("value " + i);
+            }
+            assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatWasWrittenOrDeletedMeanwhileStaysSo() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fillAndPushDown(fixture);
+            fixture.writesInto(WOKEN);
+            for (int i = 0; i < KEYS; i += 4) {
+                fixture.set(0, woken(i), "new " + i);
+                assertThat(fixture.delete(0, woken(i + 1))).isTrue();
+            }
+            load(fixture, WOKEN);
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS / 2);
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.get(0, woken(i))).isEqualTo(switch (i % 4) {
+                    case 0 -> "new " + i;
+                    case 1 -> null;
+                    default -> "value " + i;
+                });
+            }
+        }
+    }
+
+    @Test
+    void whatHasExpiredOrWasFlushedDoesNotComeBack() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.writesInto(WOKEN);
+            fixture.set(2, "flushed", "value");
+            fixture.set(0, "brief", "value", ticker.wallMillis() + 1000);
+            fixture.set(0, "long", "value", ticker.wallMillis() + 100_000);
+            fillAndPushDown(fixture);
+            ticker.millis.addAndGet(1001);
+            TierFixture.join(fixture.tier.flush(2));
+            load(fixture, WOKEN);
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS + 1);
+            assertThat(fixture.classInMemory(0, "long")).isEqualTo(WOKEN);
+            assertThat(fixture.get(0, "brief")).isNull();
+            assertThat(fixture.get(2, "flushed")).isNull();
+            assertThat(fixture.cache.size(0)).isEqualTo(KEYS + 1);
+        }
+    }
+
+    @Test
+    void aLoadEndsWhereMemoryIsFull() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.writesInto(WOKEN);
+            String value = "v".repeat(1000);
+            for (int i = 0; i < 3000; i++) {
+                fixture.setNew(0, woken(i), value);
+            }
+            pushDown(fixture);
+            fixture.writesInto(OTHER);
+            for (int i = 0; i < 300; i++) {
+                fixture.setNew(1, other(i), value);
+            }
+            fixture.settle();
+            long fallen = fixture.tier.stats().written();
+            load(fixture, WOKEN);
+            fixture.settle();
+            long loaded = fixture.tier.stats().loaded();
+            assertThat(loaded).isBetween(200L, 700L);
+            while (fixture.cache.maintain() == 0) {
+                Thread.onSpinWait();
+            }
+            fixture.settle();
+            assertThat(fixture.tier.stats().written()).as("nobody falls for it").isEqualTo(fallen);
+            assertThat(fixture.cache.size(1)).isEqualTo(300);
+            assertThat(fixture.cache.size(0)).isEqualTo(loaded);
+            assertThat(fixture.cache.stats().evicted()).isZero();
+        }
+    }
+
+    /** Clients ask for the same keys, write and delete them while they are loaded again and again. */
+    @Test
+    void loadsAndClientsDoNotMeet() {
+        SplittableRandom random = new SplittableRandom(7);
+        try (TierFixture fixture = open(AMPLE)) {
+            fillAndPushDown(fixture);
+            List<String> expected = new ArrayList<>();
+            for (int i = 0; i < KEYS; i++) {
+                expected.add("value " + i);
+            }
+            for (int round = 0; round < 20; round++) {
+                fixture.tier.load(WOKEN);
+                fixture.writesInto(WOKEN);
+                for (int step = 0; step < 100; step++) {
+                    int i = random.nextInt(KEYS);
+                    int what = random.nextInt(10);
+                    if (what < 6) {
+                        assertThat(fixture.get(0, woken(i))).isEqualTo(expected.get(i));
+                    } else if (what < 9) {
+                        fixture.set(0, woken(i), "round " + round + " step " + step);
+                        expected.set(i, "round " + round + " step " + step);
+                    } else {
+                        assertThat(fixture.delete(0, woken(i))).isEqualTo(expected.set(i, null) != null);
+                    }
+                }
+                await(() -> !fixture.tier.stats().loading());
+                pushDown(fixture);
+            }
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.get(0, woken(i))).isEqualTo(expected.get(i));
+            }
+            assertThat(fixture.tier.stats().loaded()).isPositive();
+            assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsOfferedIsNotTakenWhereSomethingElseWouldGo() {
+        FlashTierSettings small = FlashTierSettings.of(20).withQueueBytes(1 << 20);
+        try (TierFixture fixture = open(small)) {
+            fixture.set(2, "small", "value");
+            fixture.set(2, "large", "v".repeat(300_000));
+            assertThat(fixture.offer(2, "large")).as("more than half of a lane's room")
+                    .isEqualTo(LowerTier.Answer.NEVER);
+            for (int i = 0; fixture.tier.count() < 20; i++) {
+                fixture.set(1, "pushes " + i, "v".repeat(1000));
+                fixture.set(2, "small", "value");
+            }
+            fixture.settle();
+            assertThat(fixture.offer(2, "small")).isEqualTo(LowerTier.Answer.LATER);
+            assertThat(fixture.get(2, "small")).isEqualTo("value");
+        }
+    }
+
+    @Test
+    void theClassOutlastsARestart() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.writesInto(WOKEN);
+            fixture.set(0, "key", "value", Item.NEVER);
+            pushDown(fixture);
+        }
+        try (TierFixture fixture = open(AMPLE)) {
+            assertThat(fixture.get(0, "key")).isEqualTo("value");
+            assertThat(fixture.classInMemory(0, "key")).isEqualTo(WOKEN);
+        }
+    }
+}

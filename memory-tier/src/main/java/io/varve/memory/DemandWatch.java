@@ -1,0 +1,384 @@
+package io.varve.memory;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Consumer;
+
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.LowerTier;
+import io.varve.memory.locality.ClassCounts;
+import io.varve.memory.locality.DemandCycle;
+import io.varve.memory.locality.DemandCycle.Advice;
+import io.varve.memory.locality.DemandCycles;
+import io.varve.memory.locality.DemandSettings;
+import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.locality.Returns;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardContext;
+import io.varve.memory.shard.ShardDemand;
+import io.varve.memory.shard.ShardDump;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches the demand for each class of penalty: has the items of one fall whose valley has come, and come back when it wakes (pRedis, section 4). Many threads: settings are changed by one
+ * thread at a time; {@link #slice} is maintenance's.
+ *
+ * <p>It watches where it is asked to, penalties are tracked and there is a tier below. Else nothing is counted or remembered for it.
+ */
+final class DemandWatch {
+    private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    /** Half a millisecond: who holds a shard for longer has work that takes long, and the dump goes on another time. */
+    private static final int PATIENCE_NAPS = 7;
+    /** Of all shards: so many tell well what share of a peak's keys returns. */
+    private static final int KEYS = 1 << 16;
+    private static final int LEAST_KEYS = 64;
+    /** Of a small maxmemory so much is charged for it at the most. */
+    private static final int LARGEST_PART = 16;
+
+    private final ShardContext context;
+    private final Shard[] shards;
+    private final Room room;
+    private final int classes;
+    private volatile long chargedBytes;
+    /** What is known since it watches; null if it does not. */
+    private volatile @Nullable Watched watched;
+
+    /** The items of a class that are falling. Maintenance's, but for the walk, which is guarded by the shard's lock. */
+    private static final class Dump {
+        private final int penaltyClass;
+        private int shard;
+        private ShardDump.Walk walk = new ShardDump.Walk();
+
+        private Dump(int penaltyClass) {
+            this.penaltyClass = penaltyClass;
+        }
+    }
+
+    /** What the last slot has shown: how many there were, and by class what was learnt. Immutable. */
+    private record Told(long slots, List<Cycle> classes) {}
+
+    /** Of a class. Immutable. */
+    private record Cycle(boolean periodic, long intervalSlots) {}
+
+    /** Maintenance's, but for what is told to others. */
+    private static final class Watched {
+        private final DemandCycles cycles;
+        private final AtomicLongArray dumps;
+        private final AtomicLongArray wakes;
+        private final AtomicLongArray dumpedItems;
+        private final ArrayDeque<Dump> dumping = new ArrayDeque<>();
+        /** The largest share that each class had since it is awake. */
+        private final double[] shares;
+        private ClassCounts before;
+        private long slotStartNanos;
+        /** Shares that were changed here, and not divided. */
+        private double @Nullable [] lent;
+        private volatile Told told;
+        private volatile boolean isDumping;
+
+        private Watched(DemandCycles cycles, ClassCounts before, long nowNanos) {
+            this.cycles = cycles;
+            this.before = before;
+            slotStartNanos = nowNanos;
+            dumps = new AtomicLongArray(cycles.classes());
+            wakes = new AtomicLongArray(cycles.classes());
+            dumpedItems = new AtomicLongArray(cycles.classes());
+            shares = new double[cycles.classes()];
+            told = learnt(0);
+        }
+
+        /** What is known of the classes after so many slots. */
+        private Told learnt(long slots) {
+            List<Cycle> learnt = new ArrayList<>(cycles.classes());
+            for (int i = 0; i < cycles.classes(); i++) {
+                DemandCycle cycle = cycles.of(i);
+                learnt.add(new Cycle(cycle.periodic(), cycle.intervalSlots()));
+            }
+            return new Told(slots, learnt);
+        }
+    }
+
+    DemandWatch(ShardContext context, Shard[] shards, Room room, CacheConfig config) {
+        this.context = context;
+        this.shards = shards;
+        this.room = room;
+        classes = config.penalties().classes();
+        reconfigure(config);
+    }
+
+    /**
+     * Begins to watch, or ends it, as it is asked for; with other settings it begins anew. What is below then stays there until it is asked for. To be called after those of whom it asks something were
+     * reconfigured, and when there is a tier below.
+     */
+    void reconfigure(CacheConfig config) {
+        DemandSettings wanted = config.tracksPenalties() && context.lower() != null ? config.demand() : null;
+        Watched present = watched;
+        if (present == null ? wanted == null : present.cycles.settings().equals(wanted)) {
+            return;
+        }
+        watched = null;
+        if (wanted == null) {
+            tell(null);
+            charge(0);
+            return;
+        }
+        DemandCycles cycles = new DemandCycles(classes, wanted);
+        long tables = tell(cycles);
+        charge(Math.min(cycles.bytes() + tables, config.maxMemoryBytes() / LARGEST_PART));
+        watched = new Watched(cycles, counts(), context.ticker().nanoTime());
+    }
+
+    /** Has shards tell their accesses, or not any more. @return what that takes */
+    private long tell(@Nullable DemandCycles cycles) {
+        long bytes = 0;
+        int keys = Math.max(LEAST_KEYS, KEYS / shards.length);
+        for (Shard shard : shards) {
+            // Made without the lock: its table is cleared.
+            ShardDemand demand = cycles == null ? null : new ShardDemand(cycles, keys);
+            bytes += demand == null ? 0 : demand.bytes();
+            shard.lock();
+            try {
+                shard.penalties().demand(demand);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return bytes;
+    }
+
+    private void charge(long bytes) {
+        long more = bytes - chargedBytes;
+        if (more > 0) {
+            context.budget().charge(more);
+        } else {
+            context.budget().release(-more);
+        }
+        chargedBytes = bytes;
+    }
+
+    /** What watching takes of maxmemory. */
+    long bytes() {
+        return chargedBytes;
+    }
+
+    // --- maintenance's
+
+    /**
+     * Ends a slot if it is over, and lets some items fall if a class is being dumped.
+     *
+     * @return whether there is more to do at once
+     */
+    boolean slice(Runnable giveWay) {
+        Watched present = watched;
+        if (present == null) {
+            return false;
+        }
+        int woken = present.cycles.takeWoken();
+        for (int i = 0; woken != 0; i++, woken >>>= 1) {
+            if ((woken & 1) != 0) {
+                wake(present, i);
+            }
+        }
+        long now = context.ticker().nanoTime();
+        if (now - present.slotStartNanos >= slotNanos(present)) {
+            endSlot(present, now, giveWay);
+        }
+        return dumpSlice(present, giveWay);
+    }
+
+    private static long slotNanos(Watched present) {
+        return TimeUnit.MILLISECONDS.toNanos(present.cycles.settings().slotMillis());
+    }
+
+    private void endSlot(Watched present, long now, Runnable giveWay) {
+        // A slot ends late where maintenance has other work, and a process that was stopped has slept through some: what counts is the rate.
+        double late = (double) slotNanos(present) / (now - present.slotStartNanos);
+        present.slotStartNanos = now;
+        Returns[] returns = new Returns[classes];
+        Arrays.fill(returns, Returns.NONE);
+        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+        forEach(shard -> {
+            shard.penalties().addTo(counts);
+            ShardDemand demand = shard.penalties().demand();
+            if (demand != null) {
+                demand.takeReturns(returns);
+            }
+        }, giveWay);
+        ClassCounts slot = counts.since(present.before);
+        present.before = counts;
+        noteShares(present);
+        for (int i = 0; i < classes; i++) {
+            Advice advice = present.cycles.endSlot(i, Math.round(Math.max(0, slot.accesses(i)) * late), returns[i]);
+            if (advice == Advice.DUMP) {
+                present.dumps.incrementAndGet(i);
+                present.dumping.add(new Dump(i));
+            } else if (advice == Advice.LOAD) {
+                wake(present, i);
+            }
+        }
+        forEach(shard -> {
+            ShardDemand demand = shard.penalties().demand();
+            if (demand != null) {
+                demand.endSlot();
+            }
+        }, giveWay);
+        present.told = present.learnt(present.told.slots + 1);
+    }
+
+    private void forEach(Consumer<Shard> action, Runnable giveWay) {
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                action.accept(shard);
+            } finally {
+                shard.unlock();
+            }
+            giveWay.run();
+        }
+    }
+
+    private ClassCounts counts() {
+        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+        forEach(shard -> shard.penalties().addTo(counts), () -> {});
+        return counts;
+    }
+
+    /** Notes what the classes have while they are awake. */
+    private void noteShares(Watched present) {
+        double[] shares = context.shares();
+        if (shares == null || Arrays.equals(shares, present.lent)) {
+            return;
+        }
+        for (int i = 0; i < Math.min(classes, shares.length); i++) {
+            if (!present.cycles.isDumped(i)) {
+                present.shares[i] = Math.max(present.shares[i], shares[i]);
+            }
+        }
+    }
+
+    private void wake(Watched present, int penaltyClass) {
+        present.wakes.incrementAndGet(penaltyClass);
+        giveShareBack(present, penaltyClass);
+        LowerTier lower = context.lower();
+        if (lower != null) {
+            lower.load(penaltyClass);
+        }
+    }
+
+    /**
+     * A share that was divided in the valley says nothing of the peak: until memory is divided anew the class has what it had before. Else what comes back would be over its share, and be the
+     * first to go.
+     */
+    private void giveShareBack(Watched present, int penaltyClass) {
+        double[] shares = context.shares();
+        double before = present.shares[penaltyClass];
+        present.shares[penaltyClass] = 0;
+        if (shares == null || penaltyClass >= shares.length || before <= shares[penaltyClass]) {
+            return;
+        }
+        double others = (1 - before) / (1 - shares[penaltyClass]);
+        double[] changed = Arrays.stream(shares).map(share -> share * others).toArray();
+        changed[penaltyClass] = before;
+        present.lent = changed;
+        context.shares(changed);
+        if (context.evictionPolicy() != EvictionPolicy.ALLKEYS_PENALTY) {
+            // Another policy came meanwhile.
+            context.shares(null);
+        }
+    }
+
+    private boolean dumpSlice(Watched present, Runnable giveWay) {
+        // One that has been woken stays where it is.
+        present.dumping.removeIf(dump -> !present.cycles.isDumped(dump.penaltyClass));
+        Dump dump = present.dumping.peek();
+        present.isDumping = dump != null;
+        if (dump == null) {
+            return false;
+        }
+        long deadline = context.ticker().nanoTime() + SLICE_NANOS;
+        ShardDump.Progress progress;
+        do {
+            progress = dumpSlice(present, dump, deadline);
+        } while (progress == ShardDump.Progress.DONE && dump.shard < shards.length
+                && context.ticker().nanoTime() - deadline < 0);
+        giveWay.run();
+        if (dump.shard == shards.length) {
+            present.dumping.remove();
+            present.isDumping = !present.dumping.isEmpty();
+        }
+        return progress != ShardDump.Progress.HELD_UP && present.isDumping;
+    }
+
+    private ShardDump.Progress dumpSlice(Watched present, Dump dump, long deadlineNanos) {
+        Shard shard = shards[dump.shard];
+        if (!shard.lockWithin(PATIENCE_NAPS, false)) {
+            return ShardDump.Progress.HELD_UP;
+        }
+        long before = dump.walk.fallen();
+        ShardDump.Progress progress;
+        try {
+            progress = shard.dump().slice(dump.walk, dump.penaltyClass, context.ticker().wallMillis(), deadlineNanos);
+        } finally {
+            shard.unlock();
+        }
+        present.dumpedItems.addAndGet(dump.penaltyClass, dump.walk.fallen() - before);
+        if (progress == ShardDump.Progress.DONE) {
+            dump.shard++;
+            dump.walk = new ShardDump.Walk();
+        }
+        return progress;
+    }
+
+    // --- for others
+
+    /** See {@link Cache#demand}. */
+    @Nullable
+    DemandReport report() {
+        Watched present = watched;
+        if (present == null) {
+            return null;
+        }
+        Told told = present.told;
+        List<DemandReport.OfClass> reports = new ArrayList<>(classes);
+        for (int i = 0; i < classes; i++) {
+            reports.add(new DemandReport.OfClass(present.cycles.isDumped(i), told.classes.get(i).periodic,
+                    told.classes.get(i).intervalSlots,
+                    present.dumps.get(i), present.wakes.get(i), present.dumpedItems.get(i)));
+        }
+        return new DemandReport(told.slots, reports, present.isDumping);
+    }
+
+    /** See {@link Cache#admitLoaded}. */
+    boolean admitLoaded(int penaltyClass, long bytes) {
+        Watched present = watched;
+        if (present == null || penaltyClass >= classes || present.cycles.isDumped(penaltyClass)) {
+            return false;
+        }
+        return room.admitFree(bytes) || isBelowItsShare(penaltyClass) && room.admit(bytes);
+    }
+
+    private boolean isBelowItsShare(int penaltyClass) {
+        double[] shares = context.shares();
+        if (shares == null || penaltyClass >= shares.length) {
+            return false;
+        }
+        long own = 0;
+        long all = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                own += shard.classBytes(penaltyClass);
+                for (int i = 0; i < classes; i++) {
+                    all += shard.classBytes(i);
+                }
+            } finally {
+                shard.unlock();
+            }
+        }
+        return own < shares[penaltyClass] * all;
+    }
+}

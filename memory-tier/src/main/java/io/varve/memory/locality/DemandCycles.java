@@ -1,0 +1,99 @@
+package io.varve.memory.locality;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+import io.varve.memory.locality.DemandCycle.Advice;
+
+/**
+ * The demand for all classes: which are dumped, and which of them wake (pRedis, section 4). Single-writer, many readers: who ends slots is one thread, what reads
+ * find may be told by any.
+ *
+ * <p>A dumped class wakes with so many misses one after the other. A miss is a read that finds nothing in memory, be its item below or nowhere. An item that is below comes back before the
+ * read is run, and the read then finds it: that is still the miss, and no hit. Which of the reads that find something these are nobody knows, so as many of them as have
+ * come back count neither way.
+ */
+public final class DemandCycles {
+    private final DemandCycle[] cycles;
+    private final DemandSettings settings;
+    /** A bit for each class that is dumped, and for each that was woken by misses since somebody asked. */
+    private final AtomicInteger dumped = new AtomicInteger();
+    private final AtomicInteger woken = new AtomicInteger();
+    /** Of each dumped class: items that came back and were not read since. */
+    private final AtomicIntegerArray unread;
+
+    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    public DemandCycles(int classes, DemandSettings settings) {
+        this.settings = settings;
+        cycles = new DemandCycle[new PenaltyRanges(classes).classes()];
+        for (int i = 0; i < classes; i++) {
+            cycles[i] = new DemandCycle(settings);
+        }
+        unread = new AtomicIntegerArray(classes);
+    }
+
+    public int classes() {
+        return cycles.length;
+    }
+
+    public DemandSettings settings() {
+        return settings;
+    }
+
+    /** A slot has ended for a class: {@link DemandCycle#endSlot}. */
+    public Advice endSlot(int penaltyClass, long accesses, Returns returning) {
+        Advice advice = cycles[penaltyClass].endSlot(accesses, returning);
+        switch (advice) {
+            case DUMP -> {
+                unread.set(penaltyClass, 0);
+                dumped.getAndUpdate(bits -> bits | 1 << penaltyClass);
+            }
+            case LOAD -> dumped.getAndUpdate(bits -> bits & ~(1 << penaltyClass));
+            case NOTHING -> {
+            }
+        }
+        return advice;
+    }
+
+    public boolean isDumped(int penaltyClass) {
+        return (dumped.get() >>> penaltyClass & 1) != 0;
+    }
+
+    /** A read has found an item in memory. */
+    public void hit(int penaltyClass) {
+        if (isDumped(penaltyClass) && unread.getAndUpdate(penaltyClass, items -> Math.max(0, items - 1)) == 0) {
+            cycles[penaltyClass].hit();
+        }
+    }
+
+    /** A read has found nothing. */
+    public void missed(int penaltyClass) {
+        if (isDumped(penaltyClass) && cycles[penaltyClass].missed()) {
+            woken.getAndUpdate(bits -> bits | 1 << penaltyClass);
+            dumped.getAndUpdate(bits -> bits & ~(1 << penaltyClass));
+        }
+    }
+
+    /** An item has come back because it was asked for. */
+    public void fetched(int penaltyClass) {
+        if (isDumped(penaltyClass)) {
+            unread.incrementAndGet(penaltyClass);
+            missed(penaltyClass);
+        }
+    }
+
+    /** The classes that misses have woken since this was last asked: a bit for each. */
+    public int takeWoken() {
+        return woken.get() == 0 ? 0 : woken.getAndSet(0);
+    }
+
+    /** What is known of a class; for who ends slots. */
+    public DemandCycle of(int penaltyClass) {
+        return cycles[penaltyClass];
+    }
+
+    /** What the histories take. */
+    public long bytes() {
+        return (long) Long.BYTES * settings.historySlots() * cycles.length;
+    }
+}

@@ -1,0 +1,64 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.locality.DemandCycles;
+import io.varve.memory.locality.ReturningKeys;
+import io.varve.memory.locality.Returns;
+
+/** Tells what watches the demand for each class of a shard's accesses (pRedis, section 4). Guarded by the shard's lock. */
+public final class ShardDemand {
+    private final DemandCycles cycles;
+    private final ReturningKeys keys;
+    private final int lastClass;
+
+    /**
+     * @param cycles of all shards
+     * @param keys   whose return is noticed here, at the most: 16 or more
+     */
+    public ShardDemand(DemandCycles cycles, int keys) {
+        this.cycles = cycles;
+        this.keys = new ReturningKeys(cycles.classes(), keys, cycles.settings().historySlots());
+        lastClass = cycles.classes() - 1;
+    }
+
+    /** @param hash {@link AccessedKey#hash} */
+    void read(long hash, int penaltyClass, boolean found) {
+        int of = Math.min(penaltyClass, lastClass);
+        keys.access(hash, of);
+        if (found) {
+            cycles.hit(of);
+        } else {
+            cycles.missed(of);
+        }
+    }
+
+    void write(long hash, int penaltyClass) {
+        keys.access(hash, Math.min(penaltyClass, lastClass));
+    }
+
+    /** An item has come back from the tier below. */
+    void fetched(int penaltyClass) {
+        cycles.fetched(Math.min(penaltyClass, lastClass));
+    }
+
+    /** Adds to each class what its keys did in the slot that ends. */
+    public void takeReturns(Returns[] sums) {
+        for (int i = 0; i < sums.length; i++) {
+            sums[i] = sums[i].and(keys.take(i));
+        }
+    }
+
+    /** The next slot has begun: what is known of valleys is that of the cycles. By who ends their slots. */
+    public void endSlot() {
+        keys.endSlot();
+        for (int i = 0; i <= lastClass; i++) {
+            long slotsAgo = cycles.of(i).valleyBeganSlotsAgo();
+            if (slotsAgo >= 0) {
+                keys.valleyBegan(i, slotsAgo);
+            }
+        }
+    }
+
+    public long bytes() {
+        return keys.bytes();
+    }
+}
