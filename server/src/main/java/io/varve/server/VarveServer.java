@@ -90,7 +90,11 @@ public final class VarveServer implements AutoCloseable {
     private static void warnOfInert(ServerContext server) {
         InertSettings inert = new InertSettings();
         inert.warn(server.config(), Settings.all().keySet());
-        server.onConfig((changed, named) -> () -> inert.warn(changed, named));
+        inert.warnOfDemand(server.config());
+        server.onConfig((changed, named) -> () -> {
+            inert.warn(changed, named);
+            inert.warnOfDemand(changed);
+        });
     }
 
     /** In front of the network, so that whoever asks whether the server is ready is told that it is not. */

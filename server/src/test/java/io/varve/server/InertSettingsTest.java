@@ -89,4 +89,20 @@ class InertSettingsTest {
                 "masteruser (hidden) has no effect in Varve",
                 "dbfilename a??b" + "c".repeat(96) + "... has no effect in Varve");
     }
+
+    /** It needs flash below and classes of penalty. */
+    @Test
+    void valleysThatNobodyCanSeeAreToldOnce() throws IOException {
+        try (VarveServer server = VarveServer.start(CONFIG.with("maxmemory-policy", "allkeys-penalty"));
+                RawClient client = new RawClient(server.port())) {
+            assertThat(client.command("CONFIG", "SET", "demand-misses", "50")).isEqualTo("+OK\r\n");
+            assertThat(logged()).isEmpty();
+            for (String value : List.of("yes", "no", "yes")) {
+                assertThat(client.command("CONFIG", "SET", "demand-cycles", value)).isEqualTo("+OK\r\n");
+            }
+            assertThat(client.infoLong("demand_cycles")).isZero();
+        }
+        assertThat(logged()).hasSize(1);
+        assertThat(logged().getFirst()).startsWith("demand-cycles yes has no effect without flash-dir");
+    }
 }

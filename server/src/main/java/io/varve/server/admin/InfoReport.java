@@ -95,6 +95,7 @@ public final class InfoReport {
                 varve(out, stats, expired);
                 CurveReport.write(out, source.cache());
                 PenaltyLines.write(out, source.cache());
+                DemandLines.write(out, source.cache());
                 FlashTier flash = source.flash();
                 if (flash != null) {
                     flash(out, flash.stats());
@@ -348,6 +349,7 @@ public final class InfoReport {
                 .field("flash_items", stats.items()).field("flash_max_items", stats.mostItems())
                 .field("flash_bytes", stats.fileBytes()).field("flash_hits", stats.hits())
                 .field("flash_misses", stats.misses()).field("flash_promotions", stats.promotions())
+                .field("flash_loaded", stats.loaded()).field("flash_loading", stats.loading() ? 1 : 0)
                 .field("flash_evictions", stats.evictions()).field("flash_expired", stats.expired())
                 .field("flash_corrupt", stats.corrupt()).field("flash_written", stats.written())
                 .field("flash_shed", stats.shed()).field("flash_not_admitted", stats.notAdmitted())

@@ -28,6 +28,15 @@ public final class InertSettings {
         }
     }
 
+    /** Warns, once, where the demand for classes is to be watched and cannot be. */
+    public void warnOfDemand(ServerConfig config) {
+        if (config.demandLacksGround() && told.add("demand-cycles")) {
+            LOG.warn(
+                    "demand-cycles yes has no effect without flash-dir, and penalty-tracking yes or a maxmemory-policy that "
+                            + "weighs penalties, such as allkeys-penalty");
+        }
+    }
+
     private static String shown(Setting setting, ServerConfig config) {
         String value = config.asSet(setting.name());
         if (setting.isSecret()) {

@@ -16,6 +16,7 @@ import io.varve.memory.CurveSettings;
 import io.varve.memory.PenaltySettings;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
+import io.varve.memory.locality.DemandSettings;
 import io.varve.memory.segment.CleanerPolicy;
 import org.jspecify.annotations.Nullable;
 
@@ -298,7 +299,28 @@ public final class ServerConfig {
                 .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"))
                 .withCurves(new CurveSettings(bool("mrc-tracking"), number("mrc-window")))
                 .withPenalties(new PenaltySettings(bool("penalty-tracking"), intNumber("penalty-classes"),
-                        intNumber("penalty-floor")));
+                        intNumber("penalty-floor")))
+                .withDemand(demand());
+    }
+
+    /** Null if it is not to be watched; the numbers have to fit together all the same. */
+    private @Nullable DemandSettings demand() {
+        DemandSettings usual = DemandSettings.DEFAULT;
+        DemandSettings settings;
+        try {
+            settings = new DemandSettings(number("demand-slot-ms"), intNumber("demand-history"),
+                    intNumber("demand-duration"), usual.swing(), usual.closeness(), usual.returning(),
+                    intNumber("demand-misses"));
+        } catch (IllegalArgumentException bad) {
+            throw new IllegalArgumentException("demand-history " + text("demand-history") + ", demand-duration "
+                    + text("demand-duration") + ": " + bad.getMessage(), bad);
+        }
+        return bool("demand-cycles") ? settings : null;
+    }
+
+    /** Whether {@code demand-cycles} asks for what cannot be: penalties are not tracked, or nothing is below memory. */
+    public boolean demandLacksGround() {
+        return bool("demand-cycles") && (flashDirectory().isEmpty() || !cacheConfig().tracksPenalties());
     }
 
     /** Where the tier below memory has its files; empty if there is none. */

@@ -13,6 +13,7 @@ import io.varve.memory.CurveSettings;
 import io.varve.memory.PenaltySettings;
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.locality.DemandSettings;
 import io.varve.memory.locality.PenaltyRanges;
 import io.varve.server.config.Setting.Kind;
 import org.jspecify.annotations.Nullable;
@@ -128,10 +129,21 @@ public final class Settings {
         bool("penalty-tracking", "no", CHANGEABLE);
         integer("penalty-classes", Integer.toString(PenaltyRanges.MOST), 1, PenaltyRanges.MOST, FIXED);
         integer("penalty-floor", "0", 0, PenaltySettings.MOST_FLOOR_PERCENT, CHANGEABLE);
+        demand();
         integer("packed-max-entries", Integer.toString(CollectionTree.MOST_PACKED_ENTRIES), 0, Integer.MAX_VALUE,
                 CHANGEABLE);
         memory("packed-max-bytes", Integer.toString(CollectionTree.MOST_PACKED_BYTES), 0, Integer.MAX_VALUE,
                 CHANGEABLE);
+    }
+
+    /** When the demand for a class of penalty is taken for periodic. */
+    private static void demand() {
+        DemandSettings usual = DemandSettings.DEFAULT;
+        bool("demand-cycles", "no", CHANGEABLE);
+        integer("demand-slot-ms", Long.toString(usual.slotMillis()), 100, 3_600_000, CHANGEABLE);
+        integer("demand-duration", Integer.toString(usual.durationSlots()), 1, 100, CHANGEABLE);
+        integer("demand-history", Integer.toString(usual.historySlots()), 3, 20_000, CHANGEABLE);
+        integer("demand-misses", Integer.toString(usual.misses()), 1, Integer.MAX_VALUE, CHANGEABLE);
     }
 
     /** The tier below memory, which is there if it has a directory. */
