@@ -24,7 +24,7 @@ import io.varve.memory.Cache;
  */
 final class Loading {
     private static final System.Logger LOG = System.getLogger(Loading.class.getName());
-    private static final int KEYS_AT_ONCE = 64;
+    private static final int KEYS_AT_ONCE = 256;
     private static final long PAUSE_MILLIS = 1;
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 1000;
     private static final byte[] BEGINNING = {};

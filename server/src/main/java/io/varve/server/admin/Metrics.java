@@ -22,6 +22,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.FlashTierStats;
 import io.varve.memory.CacheStats;
+import io.varve.memory.DemandReport;
 import io.varve.memory.PenaltyReport;
 import io.varve.server.admin.LoopCounters.Total;
 import org.jspecify.annotations.Nullable;
@@ -232,6 +233,11 @@ public final class Metrics implements AutoCloseable {
         flashCounter("hits", NONE, "Keys that were asked for and were there", FlashTierStats::hits);
         flashCounter("misses", NONE, "Keys that were asked for and were not", FlashTierStats::misses);
         flashCounter("promotions", NONE, "Items that came back into memory", FlashTierStats::promotions);
+        flashCounter("loaded", NONE, "Of those, items that nobody had asked for yet", FlashTierStats::loaded);
+        flashGauge("loading", NONE, "1: the items of a class are being loaded", stats -> stats.loading() ? 1 : 0);
+        demand("dumps", "Times that a class was dumped in its valley", DemandReport::dumps);
+        demand("loads", "Times that one was woken", DemandReport::wakes);
+        demand("dumped.items", "Items that fell because of that", DemandReport::dumpedItems);
         flashCounter("evictions", NONE, "Items that went because there were too many", FlashTierStats::evictions);
         flashCounter("expired", NONE, "Items that were past their time when asked for", FlashTierStats::expired);
         flashCounter("corrupt", NONE, "Records that were not as they were written", FlashTierStats::corrupt);
@@ -243,6 +249,13 @@ public final class Metrics implements AutoCloseable {
         flashCounter("device.written", BYTES, "What the store wrote for them and for itself",
                 FlashTierStats::deviceBytes);
         flashCounter("read", BYTES, "Values that were brought back", FlashTierStats::bytesRead);
+    }
+
+    private void demand(String name, String meaning, ToLongFunction<DemandReport> value) {
+        counter("demand." + name, NONE, meaning, _ -> {
+            DemandReport report = source.cache().demand();
+            return report == null ? 0 : value.applyAsLong(report);
+        });
     }
 
     private void flashGauge(String name, String unit, String meaning, ToLongFunction<FlashTierStats> value) {
