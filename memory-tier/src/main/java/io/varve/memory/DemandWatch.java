@@ -24,8 +24,8 @@ import io.varve.memory.shard.ShardDump;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the demand for each class of penalty: has the items of one fall whose valley has come, and come back when it wakes (pRedis, section 4). Many threads: settings are changed by one
- * thread at a time; {@link #slice} is maintenance's.
+ * Watches the demand for each class of penalty: has the items of one fall whose valley has come, and come back when it wakes (pRedis, section 4). Many threads:
+ * settings are changed by one thread at a time; {@link #slice} is maintenance's.
  *
  * <p>It watches where it is asked to, penalties are tracked and there is a tier below. Else nothing is counted or remembered for it.
  */
@@ -111,8 +111,8 @@ final class DemandWatch {
     }
 
     /**
-     * Begins to watch, or ends it, as it is asked for; with other settings it begins anew. What is below then stays there until it is asked for. To be called after those of whom it asks something were
-     * reconfigured, and when there is a tier below.
+     * Begins to watch, or ends it, as it is asked for; with other settings it begins anew. What is below then stays there until it is asked for. To be called after
+     * those of whom it asks something were reconfigured, and when there is a tier below.
      */
     void reconfigure(CacheConfig config) {
         DemandSettings wanted = config.tracksPenalties() && context.lower() != null ? config.demand() : null;
@@ -270,8 +270,8 @@ final class DemandWatch {
     }
 
     /**
-     * A share that was divided in the valley says nothing of the peak: until memory is divided anew the class has what it had before. Else what comes back would be over its share, and be the
-     * first to go.
+     * A share that was divided in the valley says nothing of the peak: until memory is divided anew the class has what it had before. Else what comes back would be
+     * over its share, and be the first to go.
      */
     private void giveShareBack(Watched present, int penaltyClass) {
         double[] shares = context.shares();

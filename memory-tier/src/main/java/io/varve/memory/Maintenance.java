@@ -8,9 +8,9 @@ import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 
 /**
- * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, freeing the nodes of collections
- * that have gone, cleaning, giving memory back, counting what nobody keeps count of, dumping what nobody asks for at this time of the day. Run by one thread at a time; each hold of a shard's lock lasts 200 µs at most, and
- * after each in which work was done whoever waits may go first.
+ * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, freeing the nodes of collections that have gone, cleaning, giving memory
+ * back, counting what nobody keeps count of, dumping what nobody asks for at this time of the day. Run by one thread at a time; each hold of a shard's lock lasts
+ * 200 µs at most, and after each in which work was done whoever waits may go first.
  *
  * <p>An expiry cycle begins every {@code expire-cycle-ms}, at whole multiples of it by the clock of expiry times, and may take a quarter
  * of that time, as in Redis; what is left over goes on in the next. So a time bucket as wide as some cycles ends as one of them

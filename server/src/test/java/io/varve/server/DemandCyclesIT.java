@@ -2,6 +2,13 @@ package io.varve.server;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 
 import io.varve.flash.je.JeSettings;
@@ -24,6 +31,8 @@ class DemandCyclesIT {
     private static final int KEYS = 1000;
     private static final int SLOT_MILLIS = 60_000;
     private static final int PHASE = 4;
+    /** Keys with which one client does what it likes, whatever the time. */
+    private static final int RESTLESS = 100;
     /** So many misses wake a class. */
     private static final int MISSES = 100;
 
@@ -31,6 +40,7 @@ class DemandCyclesIT {
     Path directory;
 
     private final SettableTicker clock = new SettableTicker();
+    private Cache cache;
     private VarveServer server;
     private RawClient daily;
     private RawClient always;
@@ -43,7 +53,7 @@ class DemandCyclesIT {
                 .with("demand-history", "60").validate();
         TierFiles files = TierFiles.open(directory, at -> JeStore.open(at, JeSettings.of(8 << 20)),
                 config.cacheConfig().databases(), false, clock.wallMillis());
-        Cache cache = Cache.open(config.cacheConfig().withHashSeed(files.hashSeed()).withTicker(clock));
+        cache = Cache.open(config.cacheConfig().withHashSeed(files.hashSeed()).withTicker(clock));
         server = VarveServer.start(config,
                 new Tiers(cache, FlashTier.start(files, cache, config.flashSettings())));
         daily = new RawClient(server.port());
@@ -150,6 +160,71 @@ class DemandCyclesIT {
         assertThat(always.infoLong("flash_promotions")).as("nothing more had to be fetched").isEqualTo(KEYS);
         assertThat(always.infoLong("evicted_keys")).isZero();
         assertThat(always.call("DBSIZE").integer()).isEqualTo(2 * KEYS - 20L);
+    }
+
+    private static boolean work(RawClient client, Map<Integer, String> expected, SplittableRandom random)
+            throws IOException {
+        for (int i = 0; i < 30; i++) {
+            int number = random.nextInt(RESTLESS);
+            String key = "daily:" + number;
+            int what = random.nextInt(10);
+            if (what < 5) {
+                RawReply reply = client.call("GET", key);
+                assertThat(reply.isNull() ? null : reply.text()).as(key).isEqualTo(expected.get(number));
+            } else if (what < 8) {
+                String value = Long.toString(random.nextLong());
+                assertThat(client.call("SET", key, value).text()).isEqualTo("OK");
+                expected.put(number, value);
+            } else {
+                assertThat(client.call("DEL", key).integer()).isEqualTo(expected.remove(number) == null ? 0 : 1);
+            }
+        }
+        return true;
+    }
+
+    /** Who writes and deletes while the class falls and comes back, night after night, sees nothing of it. */
+    @Test
+    void clientsSeeOneMapWhateverIsDumpedAndLoaded() throws Exception {
+        SplittableRandom random = new SplittableRandom(19);
+        Map<Integer, String> expected = new HashMap<>();
+        fill();
+        for (int i = 0; i < RESTLESS; i++) {
+            expected.put(i, "value " + i);
+        }
+        try (RawClient restless = new RawClient(server.port());
+                ExecutorService background = Executors.newSingleThreadExecutor()) {
+            assertThat(restless.call("VARVE.CLASS", "DEFAULT", "9").text()).isEqualTo("OK");
+            for (int slot = 0; slot < 10 * PHASE; slot++) {
+                boolean isDay = slot / PHASE % 2 == 0;
+                boolean isMorning = isDay && slot % PHASE == 0;
+                Future<Boolean> busy = background.submit(() -> work(restless, expected, random));
+                read(always, "always:", 0, KEYS / 2);
+                if (isMorning) {
+                    // Nobody finds anything in between: these are the misses that wake the class, if it sleeps.
+                    assertThat(busy.get(1, TimeUnit.MINUTES)).isTrue();
+                    read(daily, "daily:", RESTLESS, RESTLESS + 2 * MISSES);
+                    busy = background.submit(() -> work(restless, expected, random));
+                    await("flash_items", items -> items == 0);
+                } else if (isDay) {
+                    read(daily, "daily:", RESTLESS, KEYS);
+                }
+                endSlot();
+                assertThat(busy.get(1, TimeUnit.MINUTES)).isTrue();
+            }
+        }
+        assertThat(always.infoLong("demand_dumps")).isGreaterThanOrEqualTo(3);
+        assertThat(always.infoLong("demand_loads")).isGreaterThanOrEqualTo(2);
+        assertThat(always.infoLong("flash_loaded")).isGreaterThan(KEYS / 2);
+        assertThat(always.infoLong("flash_shed")).isZero();
+        assertThat(always.infoLong("evicted_keys")).isZero();
+        for (int i = 0; i < RESTLESS; i++) {
+            RawReply reply = daily.call("GET", "daily:" + i);
+            assertThat(reply.isNull() ? null : reply.text()).isEqualTo(expected.get(i));
+        }
+        read(daily, "daily:", RESTLESS, KEYS);
+        read(always, "always:", 0, KEYS);
+        assertThat(always.call("DBSIZE").integer()).isEqualTo(2 * KEYS - RESTLESS + expected.size());
+        assertThat(cache.checkIntegrity()).isEmpty();
     }
 
     @Test

@@ -16,11 +16,11 @@ import io.varve.flash.store.KeyWalk;
 import io.varve.memory.Cache;
 
 /**
- * Brings the items of classes that wake back to memory (pRedis, section 4): the keeper's walk over the store's keys from its beginning to its end, some at a time, one class after the other.
- * Confined to the keeper's thread, but for {@link #load} and {@link #isLoading}.
+ * Brings the items of classes that wake back to memory (pRedis, section 4): the keeper's walk over the store's keys from its beginning to its end, some at a time,
+ * one class after the other. Confined to the keeper's thread, but for {@link #load} and {@link #isLoading}.
  *
- * <p>Keys are handed to their lanes, as those that are asked for are, and the walk goes on when all of them are known. So it is never ahead of the lanes, whose threads look at what clients ask
- * for first. It ends where the cache has no room for more.
+ * <p>Keys are handed to their lanes, as those that are asked for are, and the walk goes on when all of them are known. So it is never ahead of the lanes, whose
+ * threads look at what clients ask for first. It ends where the cache has no room for more.
  */
 final class Loading {
     private static final System.Logger LOG = System.getLogger(Loading.class.getName());

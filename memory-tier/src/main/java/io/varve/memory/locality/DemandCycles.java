@@ -9,9 +9,9 @@ import io.varve.memory.locality.DemandCycle.Advice;
  * The demand for all classes: which are dumped, and which of them wake (pRedis, section 4). Single-writer, many readers: who ends slots is one thread, what reads
  * find may be told by any.
  *
- * <p>A dumped class wakes with so many misses one after the other. A miss is a read that finds nothing in memory, be its item below or nowhere. An item that is below comes back before the
- * read is run, and the read then finds it: that is still the miss, and no hit. Which of the reads that find something these are nobody knows, so as many of them as have
- * come back count neither way.
+ * <p>A dumped class wakes with so many misses one after the other. A miss is a read that finds nothing in memory, be its item below or nowhere. An item that is
+ * below comes back before the read is run, and the read then finds it: that is still the miss, and no hit. Which of the reads that find something these are nobody
+ * knows, so as many of them as have come back count neither way.
  */
 public final class DemandCycles {
     private final DemandCycle[] cycles;

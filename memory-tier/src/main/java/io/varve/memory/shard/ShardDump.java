@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Has a shard's items of one class fall to the tier below, slice by slice, in the order in which a tier that is ordered as memory is walked over has them: one
  * pass from its beginning to its end. Guarded by the shard's lock.
  *
- * <p>What falls falls as if pressure drove it out. So it is below and not in memory any more, and whoever writes or deletes it brings it up first: nothing has to be merged when it comes back.
+ * <p>What falls falls as if pressure drove it out. So it is below and not in memory any more, and whoever writes or deletes it brings it up first: nothing has to be
+ * merged when it comes back.
  */
 public final class ShardDump {
     private static final int SOME = 16;
