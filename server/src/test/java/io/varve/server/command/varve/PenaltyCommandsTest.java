@@ -109,6 +109,54 @@ class PenaltyCommandsTest extends HarnessTest {
         return "none";
     }
 
+    // --- commands that write what they do not find
+
+    /** They look and write at once: that is no fill that took no time. */
+    @ParameterizedTest
+    @ValueSource(strings = {"getset key value", "set key value get", "bitfield key set u8 0 200", "pfadd key element"})
+    void aCommandThatWritesWhatItDoesNotFindMeasuresNothing(String command) {
+        track();
+        server.run(command.split(" "));
+        assertThat(classOf("key")).isZero();
+        assertThat(info("penalty_measured")).isEqualTo("0");
+        server.run("del", "key");
+        fill("key", 30);
+        assertThat(info("penalty_measured")).as("one that reads does").isEqualTo("1");
+    }
+
+    // --- another key
+
+    /** Of each type, packed and large, in the target's shard and in another. */
+    @ParameterizedTest
+    @ValueSource(strings = {"set %s value", "hset %s field value", "sadd %s member", "zadd %s 1 member",
+            "rpush %s element",
+            "large %s"})
+    void whatGetsAnotherNameKeepsItsClass(String make) {
+        track();
+        for (int i = 0; i < 10; i++) {
+            String name = "from" + i;
+            String[] words = String.format(make, name).split(" ");
+            if (words[0].equals("large")) {
+                List<String> fields = new ArrayList<>(List.of("hset", name));
+                for (int field = 0; field < 1000; field++) {
+                    fields.addAll(List.of("field" + field, "value"));
+                }
+                server.run(fields.toArray(String[]::new));
+            } else {
+                server.run(words);
+            }
+            assertThat(server.run("varve.class", "set", name, "7")).isEqualTo(OK);
+            server.run("varve.class", "default", "2");
+            server.run("set", "renamed" + i, "there before");
+            assertThat(server.run("copy", name, "copied" + i)).isEqualTo(":1\r\n");
+            assertThat(server.run("rename", name, "renamed" + i)).isEqualTo(OK);
+            server.run("varve.class", "default", "auto");
+            assertThat(classOf("copied" + i)).as("copied").isEqualTo(7);
+            assertThat(classOf("renamed" + i)).as("renamed").isEqualTo(7);
+        }
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+    }
+
     // --- without tracking, and from then on
 
     @ParameterizedTest
