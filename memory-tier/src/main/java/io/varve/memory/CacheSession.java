@@ -38,7 +38,7 @@ public interface CacheSession {
     /** Whether listeners are told of keys that {@link #find} misses, and of those that come by {@link #put}. */
     void telling(boolean tell);
 
-    /** Whether a read that misses begins to wait for the write that fills it, which makes its penalty: not one by who writes anyway. */
+    /** Whether a read that misses begins to wait for the write that fills it, which makes its penalty: not one by who makes the item anyway. */
     void awaitingFills(boolean await);
 
     /** For {@link #writesInto}: each item gets the class of what its key's miss has cost. */

@@ -232,7 +232,7 @@ final class PenaltyTrackingTest {
                     // Others fill before it, and what is remembered of it may be forgotten, or another's.
                     for (int other = 0; other < 3; other++) {
                         byte[] between = CacheFixture.bytes("k" + random.nextInt(20_000));
-                        fixture.session.writesInto(random.nextInt(PenaltyRanges.MOST));
+                        fixture.session.writesInto(random.nextInt(1, PenaltyRanges.MOST));
                         set(fixture, between, 100);
                     }
                     fixture.session.writesInto(CacheSession.AUTOMATIC);
@@ -243,7 +243,7 @@ final class PenaltyTrackingTest {
             PenaltyReport report = report(fixture.cache);
             assertThat(report.classes()).allMatch(of -> of.misses() >= 0 && of.reads() >= of.misses());
             assertThat(report.classes().stream().mapToLong(ClassReport::misses).sum()).isEqualTo(misses);
-            assertThat(report.classes().get(0).misses()).as("each was measured, and none so fast").isZero();
+            assertThat(report.classes().get(0).misses()).as("each was measured or hinted, and none so fast").isZero();
         }
     }
 

@@ -31,6 +31,8 @@ public final class ServerMisses {
     public static final double LIMIT = 2;
     /** Parts of what all items of a stream take. */
     private static final List<Double> PARTS = List.of(0.1, 0.25, 0.5);
+    private static final List<String> CHANGED = List.of("maxmemory", "maxmemory-policy", "mrc-window", "mrc-tracking");
+    private static final long LARGEST_VALUE_BYTES = 512 << 20;
     private static final int BATCH = 100;
     private static final int WINDOWS = 20;
     private static final int LEAST_WINDOW = 10_000;
@@ -70,15 +72,24 @@ public final class ServerMisses {
     }
 
     /**
-     * Empties the server, and asks it for all of the stream at each of some sizes of maxmemory.
+     * Empties the server, and asks it for all of the stream at each of some sizes of maxmemory. Then it is empty, and has the settings that it had.
      *
      * @throws IOException if the server cannot be reached, or is no Varve that records accesses
      */
     public List<Row> measure(KeySource source) throws IOException {
         long all = bytes(source);
+        List<String> before = new ArrayList<>(List.of("CONFIG", "SET"));
+        for (String setting : CHANGED) {
+            before.addAll(server.call("CONFIG", "GET", setting).lines().toList());
+        }
         List<Row> rows = new ArrayList<>();
-        for (double part : PARTS) {
-            rows.add(measure(source, part, Math.round(part * all)));
+        try {
+            for (double part : PARTS) {
+                rows.add(measure(source, part, Math.round(part * all)));
+            }
+        } finally {
+            server.call("FLUSHALL");
+            server.call(before.toArray(String[]::new));
         }
         return rows;
     }
@@ -99,6 +110,9 @@ public final class ServerMisses {
     }
 
     private static long valueBytes(boolean sized, long bytes) {
+        if (bytes > LARGEST_VALUE_BYTES) {
+            throw new IllegalArgumentException("an item of " + bytes + " bytes: allowed are 512 MB");
+        }
         return sized ? Math.max(1, bytes - KEY_BYTES) : USUAL_VALUE_BYTES;
     }
 

@@ -21,7 +21,7 @@ package io.varve.memory.eviction;
  *
  * <p>What was written under one policy means something else under another: after a change it is wrong until the item is
  * accessed again, as in Redis. A residence tells by itself that it is none: the ticks of a new era begin behind all clocks and minutes of
- * then ({@link #time}).
+ * then ({@link #time}); but for what was left by a policy before the last.
  */
 public final class AccessBits {
     private static final int CLOCK_MASK = (1 << 24) - 1;

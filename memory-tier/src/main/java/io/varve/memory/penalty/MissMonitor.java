@@ -42,7 +42,9 @@ public final class MissMonitor implements AutoCloseable {
     private final long longestMicros;
     /** Of the ticker's nanoseconds, which may begin anywhere. */
     private final long start;
-    private int missedAs;
+    /** What {@link #waited} found last, and where; 0: nowhere, or it has ended. */
+    private long foundMiss;
+    private long found;
 
     private MissMonitor(long address, long bytes, long longestMicros, Ticker ticker, Regions regions,
             MemoryBudget budget) {
@@ -108,19 +110,31 @@ public final class MissMonitor implements AutoCloseable {
      * @return µs; {@link #NONE} if there was no miss, or it was too long ago
      */
     public long waited(long hash) {
-        long place = place(hash);
-        if (place == 0) {
+        found = place(hash);
+        if (found == 0) {
             return NONE;
         }
-        long miss = Memory.getLong(place);
-        long age = MissLayout.age(miss, micros());
-        missedAs = MissLayout.missedAs(miss);
-        return age <= longestMicros ? age : NONE;
+        foundMiss = Memory.getLong(found);
+        long age = MissLayout.age(foundMiss, micros());
+        if (age > longestMicros) {
+            // In some days it would look young again.
+            end();
+            return NONE;
+        }
+        return age;
     }
 
     /** The class for which the miss was counted that {@link #waited} found last. */
     public int missedAs() {
-        return missedAs;
+        return MissLayout.missedAs(foundMiss);
+    }
+
+    /** The miss that {@link #waited} found last, if it found one, is waited for no more. */
+    public void end() {
+        if (found != 0 && Memory.getLong(found) == foundMiss) {
+            Memory.putLong(found, MissLayout.EMPTY);
+        }
+        found = 0;
     }
 
     /**
@@ -130,10 +144,7 @@ public final class MissMonitor implements AutoCloseable {
      */
     public long written(long hash) {
         long waited = waited(hash);
-        long place = place(hash);
-        if (place != 0) {
-            Memory.putLong(place, MissLayout.EMPTY);
-        }
+        end();
         return waited;
     }
 

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class EvictionLine {
     /** Odd, and without a pattern: makes a location look like a number drawn at random. */
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+    /** Of a shard of a few segments, one is too much. */
+    private static final int LEAST_SLACK_PART = 16;
 
     private final ShardItems items;
     private final ShardContext context;
@@ -108,10 +110,17 @@ final class EvictionLine {
                 : score;
     }
 
+    /**
+     * A class is over its share from a segment more than it on, and then until it has no more than it. Shares are all of the memory: else there would always be one
+     * class or another that is over by an item, and whole segments would be emptied of a few.
+     */
     private void noteWhoIsOver() {
         double[] divided = shares;
+        Segments segments = items.segments();
+        long slack = Math.min(context.pool.segmentBytes(), segments.liveBytes() / LEAST_SLACK_PART);
         for (int i = 0; i < over.length; i++) {
-            over[i] = divided != null && i < divided.length && isOverShare(i, divided);
+            over[i] = divided != null && i < divided.length
+                    && segments.classBytes(i) > divided[i] * segments.liveBytes() + slack;
         }
     }
 

@@ -487,10 +487,10 @@ public final class Shard {
         look(item, location, items.address(location));
     }
 
-    /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key, or of a copy that goes there. */
-    int classOfWrite(Key key, long copied, int hint, long nowMillis) {
+    /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key. */
+    int classOfWrite(Key key, int hint, long nowMillis) {
         long location = locate(key, nowMillis);
-        return items.penalties().classOfWrite(key, location == Index.NONE ? copied : items.address(location), hint);
+        return items.penalties().classOfWrite(key, location == Index.NONE ? 0 : items.address(location), hint);
     }
 
     /** Puts a found item into a class of penalty. */

@@ -59,7 +59,7 @@ public final class ShardCollections {
         long made = begin(key, tree.type(), tree.headerBytes(),
                 keepsTimes && expireAt == Item.NEVER ? ItemLayout.MAX_EXPIRE_AT_MILLIS : expireAt,
                 ItemLayout.stamp(shard.accessOfNew(shard.locate(key, nowMillis), nowMillis),
-                        shard.classOfWrite(key, 0, hint, nowMillis)),
+                        shard.classOfWrite(key, hint, nowMillis)),
                 nowMillis);
         long address = items.address(made);
         boolean filled = false;
@@ -129,7 +129,7 @@ public final class ShardCollections {
         int count = TreeHeader.trees(source.valueLength());
         long made = begin(key, source.type(), source.valueLength(), lookAt,
                 ItemLayout.stamp(items.access().initial(nowMillis),
-                        shard.classOfWrite(key, source.address(), hint, nowMillis)),
+                        shard.classOfWrite(key, inherited(hint, source), nowMillis)),
                 nowMillis);
         long address = items.address(made);
         boolean copied = false;
@@ -151,6 +151,12 @@ public final class ShardCollections {
         items.look(item, made, address);
     }
 
+    /** A copy belongs into the class of its source, unless nobody knows that, or somebody says another. */
+    private static int inherited(int hint, Item source) {
+        int known = ItemLayout.penaltyClass(source.address());
+        return hint == ShardPenalties.AUTOMATIC && known != 0 ? known : hint;
+    }
+
     /** When a root item is to be looked at that has what this one has, and another expiry time. */
     private long lookAt(Item source, long expireAt) {
         return TimedHashes.isTimed(source.address())
@@ -163,15 +169,17 @@ public final class ShardCollections {
         long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
         long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
+        int penaltyClass = ItemLayout.penaltyClass(source.address());
+        // It keeps its class, whatever the target's is; but who waits for that waits no more.
+        shard.classOfWrite(to, penaltyClass, nowMillis);
         long made = begin(to, source.type(), source.valueLength(), lookAt,
-                ItemLayout.stamp(items.access().replacing(source.address(), nowMillis),
-                        ItemLayout.penaltyClass(source.address())),
-                nowMillis);
+                ItemLayout.stamp(items.access().replacing(source.address(), nowMillis), penaltyClass), nowMillis);
         try {
             link(to, made, expireAt, lookAt, nowMillis);
         } catch (CacheFullException full) {
             throw full.inAll(Math.max(full.bytes(), context.pool.segmentBytes()));
         }
+        items.penalties().written();
         long address = items.address(made);
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());
         writeWord(address, expireAt);

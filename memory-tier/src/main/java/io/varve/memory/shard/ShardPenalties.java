@@ -42,9 +42,8 @@ public final class ShardPenalties {
     private @Nullable PenaltyTracking followed;
     private @Nullable MissMonitor monitor;
     private @Nullable RememberedClasses remembered;
-    /** The write that {@link #classOfWrite} was asked for last; its key's hash, where it is not yet {@link #written}. */
+    /** The write that {@link #classOfWrite} was asked for last, until it is {@link #written}. */
     private boolean writes;
-    private long writtenHash;
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
     private int missedAs;
@@ -125,7 +124,7 @@ public final class ShardPenalties {
      * The class of the item that a write is about to make, or to write over. The write and the penalty that it ends are counted by
      * {@link #written}.
      *
-     * @param overwritten where the item is that it writes over, or that it is a copy of; 0 if there is none
+     * @param overwritten where the item is that it writes over; 0 if there is none
      * @param hint        the class that the client has named, {@link #AUTOMATIC} or {@link #RESTORED}
      */
     int classOfWrite(Key key, long overwritten, int hint) {
@@ -156,7 +155,6 @@ public final class ShardPenalties {
         }
         // What comes back from the tier below ends no miss by a write, and what fetching has cost is no penalty.
         writes = hint != RESTORED;
-        writtenHash = hash;
         waitedMicros = micros;
         writtenAs = chosen;
         missedAs = micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs();
@@ -169,7 +167,7 @@ public final class ShardPenalties {
             return;
         }
         if (waitedMicros != MissMonitor.NONE && monitor != null) {
-            monitor.written(writtenHash);
+            monitor.end();
         }
         if (writes) {
             counts.write(writtenAs);

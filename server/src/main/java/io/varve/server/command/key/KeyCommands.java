@@ -230,9 +230,8 @@ public final class KeyCommands {
     /** Gives an item, with its expiry time, to another key. */
     private static void transfer(Invocation call, Item source, Key target) {
         if (source.isTree()) {
-            int penaltyClass = call.session().penaltyClass(source);
-            call.session().moveTree(call.keyAt(0), source, target, call.otherItem(), source.expireAtMillis());
-            call.session().penaltyClass(call.otherItem(), penaltyClass);
+            inItsClass(call, source, () -> call.session().moveTree(call.keyAt(0), source, target, call.otherItem(),
+                    source.expireAtMillis()));
         } else {
             write(call, source, target);
             call.session().delete(call.keyAt(0));
@@ -241,6 +240,22 @@ public final class KeyCommands {
 
     /** Puts a copy of an item, with its expiry time and its class of penalty, under another key; the item stays where it is meanwhile. */
     private static void write(Invocation call, Item source, Key target) {
+        inItsClass(call, source, () -> writeCopy(call, source, target));
+    }
+
+    /** Has an item written that belongs into the class of another, unless nothing is known of that. */
+    private static void inItsClass(Invocation call, Item source, Runnable write) {
+        CacheSession session = call.session();
+        int known = session.penaltyClass(source);
+        session.writesInto(known == 0 ? CacheSession.AUTOMATIC : known);
+        try {
+            write.run();
+        } finally {
+            session.writesInto(call.client().writesInto());
+        }
+    }
+
+    private static void writeCopy(Invocation call, Item source, Key target) {
         CacheSession session = call.session();
         Item written = call.otherItem();
         int length = source.valueLength();
@@ -250,13 +265,10 @@ public final class KeyCommands {
             // Its fields may have times, by which it is looked at.
             session.set(target, ItemType.HASH, source.encoding(), source.valueAddress(), length,
                     source.expireAtMillis());
-            boolean found = session.peek(target, written);
-            assert found : "it was written";
         } else {
             session.put(target, written, source.type(), source.encoding(), length, length, source.expireAtMillis());
             Memory.copy(source.valueAddress(), written.valueAddress(), length);
             session.changed(target, Change.SET);
         }
-        session.penaltyClass(written, session.penaltyClass(source));
     }
 }

@@ -122,6 +122,32 @@ class PenaltyCommandsTest extends HarnessTest {
         server.run("del", "key");
         fill("key", 30);
         assertThat(info("penalty_measured")).as("one that reads does").isEqualTo("1");
+        assertThat(server.run("getex", "another", "ex", "60")).isEqualTo("$-1\r\n");
+        server.sleep(30);
+        server.run("set", "another", "value", "ex", "60");
+        assertThat(info("penalty_measured")).as("and one that changes what it finds").isEqualTo("2");
+    }
+
+    /** The value is made under another name, and then named. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1000})
+    void aFillByRenameIsMeasured(int elements) {
+        track();
+        for (int i = 0; i < 10; i++) {
+            String key = "key" + i;
+            assertThat(server.run("lrange", key, "0", "-1")).isEqualTo("*0\r\n");
+            server.sleep(30);
+            List<String> push = new ArrayList<>(List.of("rpush", "tmp" + i));
+            for (int element = 0; element < elements; element++) {
+                push.add("element " + element);
+            }
+            server.run(push.toArray(String[]::new));
+            server.run("rename", "tmp" + i, key);
+            assertThat(info("penalty_measured")).isEqualTo(Integer.toString(i + 1));
+        }
+        assertThat(list().stream().mapToLong(words -> Long.parseLong(words.get(words.indexOf("misses") + 1))).sum())
+                .isEqualTo(10);
+        assertThat(server.cache().checkIntegrity()).isEmpty();
     }
 
     // --- another key
@@ -153,6 +179,10 @@ class PenaltyCommandsTest extends HarnessTest {
             server.run("varve.class", "default", "auto");
             assertThat(classOf("copied" + i)).as("copied").isEqualTo(7);
             assertThat(classOf("renamed" + i)).as("renamed").isEqualTo(7);
+            server.run("del", "copied" + i);
+            assertThat(number(7, "bytes")).isPositive();
+            server.run("del", "renamed" + i);
+            assertThat(number(2, "bytes")).as("and all that belongs to it").isZero();
         }
         assertThat(server.cache().checkIntegrity()).isEmpty();
     }
