@@ -10,11 +10,14 @@ import java.util.function.LongConsumer;
 
 import io.varve.experiments.curve.CurveAccuracy;
 import io.varve.experiments.curve.LearntCurves;
+import io.varve.experiments.curve.ServerMisses;
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.KeySource;
+import io.varve.experiments.wire.RespConnection;
 import io.varve.memory.locality.MissRatioCurve;
 import io.varve.memory.locality.Sampling;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -25,7 +28,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "mrc", mixinStandardHelpOptions = true, sortOptions = false, description = {
         "The miss-ratio curve of a trace, or of the requests that YCSB makes: the share of reads that miss under LRU, for each size of memory.",
         "It is learnt from a sample of the requests in fixed memory, as the server can. Sizes are bytes where the trace has sizes, else items."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
-                "0:done", "1:--accuracy: a curve is farther from the exact one than is allowed",
+                "0:done",
+                "1:--accuracy: a curve is farther from the exact one, or from what a server misses, than is allowed",
                 "2:bad input: a trace that cannot be read, an option out of its range"})
 final class MrcCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
@@ -56,6 +60,9 @@ final class MrcCommand implements Callable<Integer> {
     @Option(names = "--accuracy", description = "how far sampled curves are from exact ones: of a trace, or of many streams of YCSB's (2 requests for each key)")
     private boolean accuracy;
 
+    @Option(names = "--server", paramLabel = "HOST:PORT", description = "with --accuracy: a Varve server that is emptied, asked for the streams, and must miss what its own curve says")
+    private @Nullable String server;
+
     @Option(names = "--seed", paramLabel = "N", defaultValue = "20191120", description = "of the draws; YCSB's generators have none")
     private long seed;
 
@@ -63,6 +70,10 @@ final class MrcCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         try {
             check();
+            String address = server;
+            if (address != null) {
+                return measure(address);
+            }
             return accuracy ? compare() : learn();
         } catch (InvalidTraceException | IllegalArgumentException bad) {
             throw new InvalidExperimentException("mrc: " + bad.getMessage());
@@ -75,6 +86,9 @@ final class MrcCommand implements Callable<Integer> {
         }
         if (points < 1 || points > MOST_POINTS) {
             throw new IllegalArgumentException("--points " + points + ": allowed is 1 to " + MOST_POINTS);
+        }
+        if (server != null && !accuracy) {
+            throw new IllegalArgumentException("--server " + server + " without --accuracy: allowed are both");
         }
         requests.checkYcsb();
         if (!accuracy && !requests.given()) {
@@ -119,9 +133,7 @@ final class MrcCommand implements Callable<Integer> {
 
     private int compare() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        List<KeySource> sources = requests.given()
-                ? List.of(source())
-                : CurveAccuracy.streams(requests.keys(), requests.requestsOr(COMPARED_REQUESTS_A_KEY));
+        List<KeySource> sources = compared();
         List<CurveAccuracy.Row> rows = new ArrayList<>();
         if (!csv) {
             CurveAccuracy.head(out);
@@ -139,6 +151,42 @@ final class MrcCommand implements Callable<Integer> {
             CurveAccuracy.foot(rows, out);
         }
         return CurveAccuracy.held(rows) ? 0 : 1;
+    }
+
+    private List<KeySource> compared() {
+        return requests.given()
+                ? List.of(source())
+                : CurveAccuracy.streams(requests.keys(), requests.requestsOr(COMPARED_REQUESTS_A_KEY));
+    }
+
+    private int measure(String address) throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        int colon = address.lastIndexOf(':');
+        if (colon < 1 || !address.substring(colon + 1).matches("[0-9]{1,5}")) {
+            throw new IllegalArgumentException("--server " + address + ": allowed is HOST:PORT");
+        }
+        List<ServerMisses.Row> rows = new ArrayList<>();
+        try (RespConnection connection = new RespConnection(address.substring(0, colon),
+                Integer.parseInt(address.substring(colon + 1)))) {
+            ServerMisses misses = new ServerMisses(connection);
+            if (!csv) {
+                ServerMisses.head(out);
+            }
+            for (KeySource source : compared()) {
+                List<ServerMisses.Row> measured = misses.measure(source);
+                rows.addAll(measured);
+                if (!csv) {
+                    ServerMisses.lines(measured, out);
+                }
+            }
+        }
+        if (csv) {
+            ServerMisses.csv(rows).forEach(out::println);
+            out.flush();
+        } else {
+            ServerMisses.foot(rows, out);
+        }
+        return ServerMisses.held(rows) ? 0 : 1;
     }
 
     private LongConsumer progress() {

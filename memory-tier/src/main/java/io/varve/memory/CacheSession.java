@@ -7,6 +7,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.shard.Shard;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,9 @@ public interface CacheSession {
 
     /** Whether listeners are told of keys that {@link #find} misses, and of those that come by {@link #put}. */
     void telling(boolean tell);
+
+    /** Whether a read that misses begins to wait for the write that fills it, which makes its penalty: not one by who makes the item anyway. */
+    void awaitingFills(boolean await);
 
     /** For {@link #writesInto}: each item gets the class of what its key's miss has cost. */
     int AUTOMATIC = -1;
@@ -68,6 +72,12 @@ public interface CacheSession {
 
     /** Locks the key's shard unless that would have to wait; false if so. */
     boolean tryLock(Key key);
+
+    /**
+     * Naps for {@link #lockWithin}: half a millisecond, longer than a slice of maintenance. Who holds a shard for longer has work that takes
+     * long.
+     */
+    int PATIENCE_NAPS = Shard.PATIENCE_NAPS;
 
     /**
      * Locks the key's shard unless another thread has it for long; false if so.

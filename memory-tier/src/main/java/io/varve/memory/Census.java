@@ -22,8 +22,6 @@ final class Census {
     private static final long REST_SHARE = 64;
     private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final int TTL_SAMPLES = 16;
-    /** Half a millisecond: who holds a shard for longer has work that takes long, and is counted another time. */
-    private static final int PATIENCE_NAPS = 7;
 
     /**
      * A finished count. Immutable.
@@ -104,7 +102,7 @@ final class Census {
     /** Whether the shard is done. */
     private boolean count(Shard counted, long deadline) {
         long nowMillis = ticker.wallMillis();
-        if (!counted.lockWithin(PATIENCE_NAPS, false)) {
+        if (!counted.lockWithin(Shard.PATIENCE_NAPS, false)) {
             isHeld = true;
             return false;
         }

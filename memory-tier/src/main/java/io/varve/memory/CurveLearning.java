@@ -112,7 +112,8 @@ final class CurveLearning {
     @Nullable
     MemoryCurve curve(int itemClass) {
         AccessRecorder recorder = context.recorder();
-        if (recorder == null) {
+        if (recorder == null || itemClass >= recorder.classes()) {
+            // Its classes may be fewer than they are going to be in a moment.
             return null;
         }
         Costs costs = costs();

@@ -49,6 +49,7 @@ final class InMemorySession implements CacheSession {
     private long nowMillis;
     private boolean touching = true;
     private boolean telling = true;
+    private boolean awaitingFills = true;
     /** The class of penalty of what is written, or AUTOMATIC. */
     private int hint = AUTOMATIC;
 
@@ -81,6 +82,11 @@ final class InMemorySession implements CacheSession {
     @Override
     public void telling(boolean tell) {
         telling = tell;
+    }
+
+    @Override
+    public void awaitingFills(boolean await) {
+        awaitingFills = await;
     }
 
     @Override
@@ -242,7 +248,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean find(Key key, Item item) {
         Shard shard = shards[key.shard()];
-        boolean found = shard.find(key, item, nowMillis, touching);
+        boolean found = shard.find(key, item, nowMillis, touching, awaitingFills);
         if (!found && telling) {
             shard.tellMissed(key);
         }

@@ -20,8 +20,6 @@ final class Maintenance {
     private static final long SLICE_NANOS = 200_000;
     private static final long EXPIRY_SHARE = 4;
     private static final int REHASH_BUCKETS = 64;
-    /** Half a millisecond: who holds a shard for longer has work that takes long, and the others are not to wait for that. */
-    private static final int PATIENCE_NAPS = 7;
     /** ... unless one was always held when it was its turn: then it is waited for. */
     private static final long HELD_AT_MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long NOT_HELD = Long.MIN_VALUE;
@@ -174,7 +172,7 @@ final class Maintenance {
         if (held.contains(shard)) {
             return false;
         }
-        if (!shards[shard].lockWithin(PATIENCE_NAPS, false)) {
+        if (!shards[shard].lockWithin(Shard.PATIENCE_NAPS, false)) {
             long now = context.ticker().nanoTime();
             long since = heldSinceNanos[shard];
             if (since == NOT_HELD || now - since < HELD_AT_MOST_NANOS) {

@@ -49,10 +49,13 @@ final class PenaltyLearning {
     private static final class Learnt {
         private final ClassPenalties penalties;
         private ClassCounts before = new ClassCounts(PenaltyRanges.MOST);
+        /** What each shard had counted when it was looked at last; null before. */
+        private final @Nullable ClassCounts[] counted;
         /** By class, NaN while nothing was measured. */
         private volatile double[] micros;
 
-        private Learnt(int classes) {
+        private Learnt(int classes, int shards) {
+            counted = new ClassCounts[shards];
             penalties = new ClassPenalties(PenaltyRanges.MOST);
             micros = new double[classes];
             Arrays.fill(micros, Double.NaN);
@@ -91,7 +94,7 @@ final class PenaltyLearning {
             settle(shard);
         }
         if (before == null) {
-            learnt = new Learnt(classes);
+            learnt = new Learnt(classes, shards.length);
         }
     }
 
@@ -138,7 +141,7 @@ final class PenaltyLearning {
         Learnt present = learnt;
         if (present != null && context.recorder() == null && now - countedNanos >= COUNT_NANOS) {
             countedNanos = now;
-            ClassCounts counts = counts();
+            ClassCounts counts = counts(present);
             if (accesses(counts.since(present.before)) >= windowAccesses) {
                 endPeriod(present, counts);
             }
@@ -150,21 +153,21 @@ final class PenaltyLearning {
         if (tracking == null) {
             return;
         }
+        long wanted = tracking.monitorBytes() + tracking.rememberedBytes();
         for (Shard shard : shards) {
-            if (!isSettled(shard)
-                    && (!room.admit(tracking.monitorBytes() + tracking.rememberedBytes()) || !settle(shard))) {
-                return;
+            // One that is held for long is looked at another time.
+            if (shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+                boolean settled;
+                try {
+                    settled = shard.penalties().isSettled();
+                } finally {
+                    shard.unlock();
+                }
+                if (!settled && (!room.admit(wanted) || !settle(shard))) {
+                    return;
+                }
             }
             giveWay.run();
-        }
-    }
-
-    private static boolean isSettled(Shard shard) {
-        shard.lock();
-        try {
-            return shard.penalties().isSettled();
-        } finally {
-            shard.unlock();
         }
     }
 
@@ -184,7 +187,7 @@ final class PenaltyLearning {
     void endPeriod(AccessRecorder recorder, double memoryBytes, Runnable giveWay) {
         Learnt present = learnt;
         if (present != null) {
-            ClassCounts period = endPeriod(present, counts());
+            ClassCounts period = endPeriod(present, counts(present));
             if (recorder.classes() == classes) {
                 division.divide(recorder, memoryBytes, period, present.penalties, giveWay);
             }
@@ -205,18 +208,29 @@ final class PenaltyLearning {
         }
         present.micros = told;
         context.missMicros(known ? weighed : null);
+        if (learnt != present) {
+            // Tracking has ended, or begun anew, meanwhile.
+            context.missMicros(null);
+        }
         return period;
     }
 
-    /** What was counted since penalties are tracked. */
-    private ClassCounts counts() {
+    /** What was counted since penalties are tracked; of a shard that is held for long, what was counted when it was looked at last. */
+    private ClassCounts counts(Learnt present) {
         ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                shard.penalties().addTo(counts);
-            } finally {
-                shard.unlock();
+        for (int i = 0; i < shards.length; i++) {
+            if (shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
+                try {
+                    ClassCounts own = new ClassCounts(PenaltyRanges.MOST);
+                    shards[i].penalties().addTo(own);
+                    present.counted[i] = own;
+                } finally {
+                    shards[i].unlock();
+                }
+            }
+            ClassCounts known = present.counted[i];
+            if (known != null) {
+                known.addTo(counts);
             }
         }
         return counts;

@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
 final class Room {
     /** How long one hold of a shard's lock may last, ns. */
     private static final long SLICE_NANOS = 200_000;
-    /** Half a millisecond: who holds a shard for longer has work that takes long, and room is made elsewhere. */
-    private static final int PATIENCE_NAPS = 7;
     private static final int SEGMENTS_TO_MOVE_TO = 2;
     /** What is kept uncharged for what is no segment: a few slabs of time buckets, index tables as they begin. */
     private static final long UNSEGMENTED_BYTES = 64 << 10;
@@ -268,7 +266,7 @@ final class Room {
             if (mine.isOver) {
                 mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
             }
-            if (mine.shard.lockWithin(PATIENCE_NAPS, false)) {
+            if (mine.shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
                 return mine.shard;
             }
             mine.isOver = true;
@@ -286,7 +284,7 @@ final class Room {
     private boolean gainForTable(long nowMillis) {
         int at = tableTurn.get();
         Shard shard = shards[Math.floorMod(at, shards.length)];
-        if (!shard.lockWithin(PATIENCE_NAPS, false)) {
+        if (!shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
             tableTurn.compareAndSet(at, at + 1);
             return false;
         }
@@ -309,7 +307,7 @@ final class Room {
     private boolean gainAnywhere(long nowMillis, long needed) {
         ShardSet held = new ShardSet(shards.length);
         for (int i = 0; i < shards.length; i++) {
-            if (!shards[i].lockWithin(PATIENCE_NAPS, false)) {
+            if (!shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
                 held.add(i);
             } else if (gainLocked(shards[i], nowMillis)) {
                 return true;

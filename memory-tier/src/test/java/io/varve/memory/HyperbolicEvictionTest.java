@@ -10,6 +10,8 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.segment.ItemLayout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -178,7 +180,33 @@ final class HyperbolicEvictionTest {
         }
     }
 
-    /** The bits are those of another policy, until the items are asked for or go. */
+    /** Nobody asks for them any more: what another policy has left of them must not look like millions of accesses. */
+    @ParameterizedTest
+    @EnumSource(value = EvictionPolicy.class, names = {"ALLKEYS_LRU", "ALLKEYS_LFU", "ALLKEYS_RANDOM"})
+    void whatWasThereBeforeThePolicyCountsAsNew(EvictionPolicy before) {
+        try (CacheFixture fixture = new CacheFixture(cache(before))) {
+            // So that clocks end with each byte there is, and are far from a first tick.
+            ticker.advanceMillis(100_000_000);
+            for (int i = 0; i < 1000; i++) {
+                ticker.advanceMillis(1000);
+                ask(fixture, i, VALUE);
+                fixture.get(0, key(i));
+            }
+            fixture.cache.reconfigure(fixture.cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_HYPERBOLIC));
+            for (int i = 0; i < 40_000; i++) {
+                ask(fixture, 1000 + i, VALUE);
+                ask(fixture, 1000 + i / 2, VALUE);
+            }
+            int dead = 0;
+            for (int i = 0; i < 1000; i++) {
+                dead += fixture.expireAt(0, key(i)) == null ? 0 : 1;
+            }
+            assertThat(dead).as("of 1000 that nobody asked for in ten turnovers").isLessThan(20);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** From policy to policy and back. */
     @Test
     void aPolicyThatComesLaterHealsWhatItFinds() {
         double[] sums = zipfian(KEYS);

@@ -120,6 +120,44 @@ final class MemoryDivisionTest {
         }
     }
 
+    /** Shares are all of the memory, so one class or another is always over its share by an item: no segment is emptied for that. */
+    @Test
+    void classesThatHaveTheirSharesAreNotEmptiedItemByItem() {
+        long lru = movedByEqualClasses(EvictionPolicy.ALLKEYS_LRU);
+        assertThat(movedByEqualClasses(EvictionPolicy.ALLKEYS_PENALTY)).as("bytes moved; under LRU %s", lru)
+                .isLessThan(3 * lru);
+    }
+
+    private long movedByEqualClasses(EvictionPolicy policy) {
+        try (CacheFixture fixture = open(policy, 0)) {
+            SplittableRandom random = new SplittableRandom(8);
+            for (int i = 0; i < READS; i++) {
+                boolean even = random.nextBoolean();
+                byte[] name = CacheFixture
+                        .bytes((even ? "even" : "odd") + (int) (KEYS * Math.pow(random.nextDouble(), 2)));
+                if (i % 100 == 0) {
+                    ticker.advanceMillis(10);
+                    fixture.cache.maintain();
+                }
+                if (fixture.get(0, name) == null) {
+                    ticker.advanceMillis(DEAR_MILLIS);
+                    if (policy == EvictionPolicy.ALLKEYS_PENALTY) {
+                        fixture.session.writesInto(even ? HINTED_CHEAP : HINTED_DEAR);
+                    }
+                    assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
+                    fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
+                }
+            }
+            if (policy == EvictionPolicy.ALLKEYS_PENALTY) {
+                ClassReport cheap = Objects.requireNonNull(fixture.cache.penalties()).classes().get(HINTED_CHEAP);
+                assertThat(cheap.suggestedShare()).isBetween(0.4, 0.6);
+                assertThat(cheap.share()).isBetween(0.4, 0.6);
+            }
+            System.out.println(policy + ": " + fixture.cache.stats().bytesMoved() + " bytes moved");
+            return fixture.cache.stats().bytesMoved();
+        }
+    }
+
     /** Shares change, and nothing goes because of that. */
     @Test
     void nothingGoesBeforeRoomIsNeeded() {

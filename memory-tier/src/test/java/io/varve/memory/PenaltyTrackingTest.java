@@ -1,11 +1,14 @@
 package io.varve.memory;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 import io.varve.memory.collection.HashTree;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.ValueRun;
@@ -181,6 +184,70 @@ final class PenaltyTrackingTest {
             assertThat(fixture.restore(0, other, ItemType.STRING, 0, new byte[100], 0, Item.NEVER, 0, known)).isTrue();
             assertThat(classOf(fixture, other)).as("told by the tier below").isEqualTo(known);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** It runs again when there is room, and finds its miss where it was. */
+    @Test
+    void aWriteThatIsRefusedMemoryCountsForNothing() {
+        try (CacheFixture fixture = open(config(2 * MIB))) {
+            assertThat(fixture.get(0, NAME)).isNull();
+            ticker.advanceMillis(40);
+            long writes = report(fixture.cache).classes().stream().mapToLong(ClassReport::writes).sum();
+            byte[] value = new byte[400 << 10];
+            List<byte[]> others = new ArrayList<>();
+            assertThatThrownBy(() -> {
+                while (others.size() < 100) {
+                    byte[] other = CacheFixture.bytes("other " + others.size());
+                    fixture.set(0, other, value, Item.NEVER);
+                    others.add(other);
+                }
+            }).isInstanceOf(CacheFullException.class);
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> fixture.set(0, NAME, value, Item.NEVER))
+                        .isInstanceOf(CacheFullException.class);
+            }
+            PenaltyReport refused = report(fixture.cache);
+            assertThat(refused.measured()).isZero();
+            assertThat(refused.classes().stream().mapToLong(ClassReport::writes).sum() - writes)
+                    .isEqualTo(others.size());
+            assertThat(refused.classes().get(0).misses()).isEqualTo(1);
+            others.forEach(other -> fixture.delete(0, other));
+            fixture.set(0, NAME, value, Item.NEVER);
+            int measured = RANGES.classOf(40_000);
+            assertThat(classOf(fixture, NAME)).isEqualTo(measured);
+            assertThat(report(fixture.cache).measured()).isEqualTo(1);
+            assertThat(report(fixture.cache, measured).misses()).isEqualTo(1);
+            assertThat(report(fixture.cache, measured).writes()).isEqualTo(1);
+        }
+    }
+
+    /** Whatever is remembered of a key at its miss, and at the write after it. */
+    @Test
+    void aMissIsMovedFromTheClassForWhichItWasCounted() {
+        CacheConfig small = config(2 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU);
+        try (CacheFixture fixture = open(small)) {
+            SplittableRandom random = new SplittableRandom(3);
+            long misses = 0;
+            for (int i = 0; i < 60_000; i++) {
+                byte[] name = CacheFixture.bytes("k" + random.nextInt(20_000));
+                if (fixture.get(0, name) == null) {
+                    misses++;
+                    // Others fill before it, and what is remembered of it may be forgotten, or another's.
+                    for (int other = 0; other < 3; other++) {
+                        byte[] between = CacheFixture.bytes("k" + random.nextInt(20_000));
+                        fixture.session.writesInto(random.nextInt(1, PenaltyRanges.MOST));
+                        set(fixture, between, 100);
+                    }
+                    fixture.session.writesInto(CacheSession.AUTOMATIC);
+                    ticker.advanceMillis(random.nextInt(1, 1000));
+                    set(fixture, name, 100);
+                }
+            }
+            PenaltyReport report = report(fixture.cache);
+            assertThat(report.classes()).allMatch(of -> of.misses() >= 0 && of.reads() >= of.misses());
+            assertThat(report.classes().stream().mapToLong(ClassReport::misses).sum()).isEqualTo(misses);
+            assertThat(report.classes().get(0).misses()).as("each was measured or hinted, and none so fast").isZero();
         }
     }
 

@@ -77,7 +77,7 @@ public class PenaltyBenchmark {
 
     @TearDown
     public void proveThatMissesAreMeasured() {
-        monitor.missed(1);
+        monitor.missed(1, 0);
         if (monitor.written(1) < 0) {
             throw new IllegalStateException("A miss was not noted");
         }
@@ -92,14 +92,14 @@ public class PenaltyBenchmark {
     @Benchmark
     public long missAndWrite() {
         long hash = known[next()];
-        monitor.missed(hash);
+        monitor.missed(hash, 0);
         return monitor.written(hash);
     }
 
     /** Reads that miss and are followed by nothing. */
     @Benchmark
     public void miss() {
-        monitor.missed(strangers[next()]);
+        monitor.missed(strangers[next()], 0);
     }
 
     /** A write of a key that was not missed. */

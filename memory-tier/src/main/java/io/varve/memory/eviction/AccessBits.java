@@ -20,7 +20,8 @@ package io.varve.memory.eviction;
  * OBJECT FREQ show them to clients.
  *
  * <p>What was written under one policy means something else under another: after a change it is wrong until the item is
- * accessed again, as in Redis; a residence until the item is past half of its range, or goes.
+ * accessed again, as in Redis. A residence tells by itself that it is none: the ticks of a new era begin behind all clocks and minutes of
+ * then ({@link #time}); but for what was left by a policy before the last.
  */
 public final class AccessBits {
     private static final int CLOCK_MASK = (1 << 24) - 1;
@@ -71,6 +72,11 @@ public final class AccessBits {
             }
         }
         return minute(now) << COUNTER_BITS | count;
+    }
+
+    /** The upper 16 of the bits that an item has which is accessed now, under a policy that keeps a clock or minutes. */
+    public static int time(EvictionPolicy policy, long nowMillis) {
+        return initial(policy, nowMillis) >>> COUNTER_BITS;
     }
 
     /** Milliseconds since the last access, to the second, of bits that hold a clock. */

@@ -66,7 +66,10 @@ public final class Ranking {
         return true;
     }
 
-    /** As {@link #drawLine}; but where enough are to go {@linkplain #FIRST first}, nobody else goes. */
+    /**
+     * As {@link #drawLine}; but where enough are to go {@linkplain #FIRST first}, nobody else goes. Of those the worst go: as many as if
+     * each were the worst of those that are among {@code samples} drawn, which is all of them where there is mostly one.
+     */
     public boolean drawLineOfFirst(int samples) {
         boolean any = drawLine(samples);
         int first = 0;
@@ -74,7 +77,9 @@ public final class Ranking {
             first++;
         }
         if (first > 0 && first * LEAST_PART_FIRST >= drawn) {
-            line = Math.max(line, scores[drawn - first]);
+            double part = (double) first / drawn;
+            double met = samples * part / (1 - Math.pow(1 - part, samples));
+            line = scores[drawn - Math.max(1, (int) Math.round(first * worstShare(met)))];
         }
         return any;
     }
@@ -91,7 +96,7 @@ public final class Ranking {
     }
 
     /** The share of the items that are past the line. */
-    public static double worstShare(int samples) {
+    public static double worstShare(double samples) {
         return Math.min(1.0, 2.0 / (samples + 1));
     }
 

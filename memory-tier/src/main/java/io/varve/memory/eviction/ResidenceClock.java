@@ -14,10 +14,28 @@ public final class ResidenceClock {
     public static final int TICKS_PER_TURNOVER = 256;
 
     private long ticks;
+    private long begun;
     private long countedBytes;
 
     /**
-     * The ticks that have passed.
+     * A new era begins.
+     *
+     * @param first        its first tick
+     * @param writtenBytes so far
+     */
+    public void begin(long first, long writtenBytes) {
+        ticks = first;
+        begun = first;
+        countedBytes = writtenBytes;
+    }
+
+    /** The ticks that have passed in this era, as far as they were asked for: an item has been there no longer. */
+    public long passed() {
+        return ticks - begun;
+    }
+
+    /**
+     * The tick that it is.
      *
      * @param writtenBytes by clients into the shard, since it is there
      * @param shardBytes   what the shard may hold; if it changes, what passes from then on has other ticks

@@ -2,6 +2,7 @@ package io.varve.memory.penalty;
 
 import io.varve.memory.item.Ticker;
 import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * nowhere. The first of them began the fill that ends with the write, if it was within the scale of penalties; a miss that comes later than
  * that begins anew.
  *
- * <p>Two keys of one line are told apart by 24 bits: one write in two million takes another key's miss for its own.
+ * <p>Two keys of one line are told apart by 22 bits: one write in half a million takes another key's miss for its own.
+ *
+ * <p>With a miss goes the class for which it was counted, so that it can be counted for another when the write tells which it is.
  */
 public final class MissMonitor implements AutoCloseable {
     /** What {@link #written} answers where no miss came before. */
@@ -39,6 +42,9 @@ public final class MissMonitor implements AutoCloseable {
     private final long longestMicros;
     /** Of the ticker's nanoseconds, which may begin anywhere. */
     private final long start;
+    /** What {@link #waited} found last, and where; 0: nowhere, or it has ended. */
+    private long foundMiss;
+    private long found;
 
     private MissMonitor(long address, long bytes, long longestMicros, Ticker ticker, Regions regions,
             MemoryBudget budget) {
@@ -69,8 +75,12 @@ public final class MissMonitor implements AutoCloseable {
         return address == 0 ? null : new MissMonitor(address, bytes, longestMicros, ticker, regions, budget);
     }
 
-    /** A read has found no item of this key. */
-    public void missed(long hash) {
+    /**
+     * A read has found no item of this key.
+     *
+     * @param missedAs the class for which that is counted, less than {@link PenaltyRanges#MOST}; it is kept if this read begins the wait
+     */
+    public void missed(long hash, int missedAs) {
         long now = micros();
         long mixed = mixed(hash);
         long line = line(mixed);
@@ -82,7 +92,7 @@ public final class MissMonitor implements AutoCloseable {
             long age = miss == MissLayout.EMPTY ? Long.MAX_VALUE : MissLayout.age(miss, now);
             if (miss != MissLayout.EMPTY && MissLayout.tagOf(miss) == tag) {
                 if (age >= Math.min(PenaltyRanges.SCALE_MICROS, longestMicros)) {
-                    MissLayout.put(line, i, MissLayout.miss(tag, now));
+                    MissLayout.put(line, i, MissLayout.miss(tag, missedAs, now));
                 }
                 return;
             }
@@ -91,27 +101,65 @@ public final class MissMonitor implements AutoCloseable {
                 chosenAge = age;
             }
         }
-        MissLayout.put(line, chosen, MissLayout.miss(tag, now));
+        MissLayout.put(line, chosen, MissLayout.miss(tag, missedAs, now));
+    }
+
+    /**
+     * How long the miss of a key has waited, which is the penalty if the key is written now.
+     *
+     * @return µs; {@link #NONE} if there was no miss, or it was too long ago
+     */
+    public long waited(long hash) {
+        found = place(hash);
+        if (found == 0) {
+            return NONE;
+        }
+        foundMiss = Memory.getLong(found);
+        long age = MissLayout.age(foundMiss, micros());
+        if (age > longestMicros) {
+            // In some days it would look young again.
+            end();
+            return NONE;
+        }
+        return age;
+    }
+
+    /** The class for which the miss was counted that {@link #waited} found last. */
+    public int missedAs() {
+        return MissLayout.missedAs(foundMiss);
+    }
+
+    /** The miss that {@link #waited} found last, if it found one, is waited for no more. */
+    public void end() {
+        if (found != 0 && Memory.getLong(found) == foundMiss) {
+            Memory.putLong(found, MissLayout.EMPTY);
+        }
+        found = 0;
     }
 
     /**
      * A key is written. Its miss, if there was one, is waited for no more.
      *
-     * @return the penalty, µs; {@link #NONE} if there was no miss, or it was too long ago
+     * @return what {@link #waited} would have told
      */
     public long written(long hash) {
+        long waited = waited(hash);
+        end();
+        return waited;
+    }
+
+    /** Where the key's miss is; 0 if there is none. */
+    private long place(long hash) {
         long mixed = mixed(hash);
         long line = line(mixed);
         int tag = MissLayout.tag(mixed);
         for (int i = 0; i < MissLayout.MISSES; i++) {
             long miss = MissLayout.get(line, i);
             if (miss != MissLayout.EMPTY && MissLayout.tagOf(miss) == tag) {
-                MissLayout.put(line, i, MissLayout.EMPTY);
-                long age = MissLayout.age(miss, micros());
-                return age <= longestMicros ? age : NONE;
+                return line + (long) i * Long.BYTES;
             }
         }
-        return NONE;
+        return 0;
     }
 
     /** How many misses wait for a write: reads the whole table. */

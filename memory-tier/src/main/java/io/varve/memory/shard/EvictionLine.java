@@ -4,6 +4,7 @@ import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.eviction.Ranking;
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Segments;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class EvictionLine {
     /** Odd, and without a pattern: makes a location look like a number drawn at random. */
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+    /** Of a shard of a few segments, one is too much. */
+    private static final int LEAST_SLACK_PART = 16;
 
     private final ShardItems items;
     private final ShardContext context;
@@ -24,6 +27,11 @@ final class EvictionLine {
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
     /** What each class of penalty may have of what all items have; null if that plays no part. */
     private double @Nullable [] shares;
+    /**
+     * Which classes had more than their share when the line was drawn. What others get above theirs because these shrink is for the next
+     * line: this one has not seen them among those that go first.
+     */
+    private final boolean[] over = new boolean[PenaltyRanges.MOST];
 
     EvictionLine(ShardItems items, ShardContext context) {
         this.items = items;
@@ -50,6 +58,7 @@ final class EvictionLine {
     /** Samples the shard for the line; false if no item may go. With a random policy every item may. */
     boolean draw(long nowMillis) {
         ranking.begin();
+        noteWhoIsOver();
         long enough = items.sampler().inVain() + ItemSampler.MOST_IN_VAIN;
         for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE
                 && items.sampler().inVain() < enough; tries++) {
@@ -96,9 +105,27 @@ final class EvictionLine {
         }
         long score = Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, random);
         double[] divided = shares;
-        return divided != null && isOverShare(ItemLayout.penaltyClass(address), divided)
+        return divided != null && goesFirst(ItemLayout.penaltyClass(address), divided)
                 ? score + Ranking.FIRST
                 : score;
+    }
+
+    /**
+     * A class is over its share from a segment more than it on, and then until it has no more than it. Shares are all of the memory: else there would always be one
+     * class or another that is over by an item, and whole segments would be emptied of a few.
+     */
+    private void noteWhoIsOver() {
+        double[] divided = shares;
+        Segments segments = items.segments();
+        long slack = Math.min(context.pool.segmentBytes(), segments.liveBytes() / LEAST_SLACK_PART);
+        for (int i = 0; i < over.length; i++) {
+            over[i] = divided != null && i < divided.length
+                    && segments.classBytes(i) > divided[i] * segments.liveBytes() + slack;
+        }
+    }
+
+    private boolean goesFirst(int penaltyClass, double[] divided) {
+        return over[penaltyClass] && penaltyClass < divided.length && isOverShare(penaltyClass, divided);
     }
 
     /** What a miss of the item costs; the same for all while nobody knows. */

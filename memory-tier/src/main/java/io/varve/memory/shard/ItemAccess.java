@@ -9,12 +9,18 @@ import io.varve.memory.eviction.ResidenceClock;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Segments;
 
-/** The access bits of a shard's items, as the policy of now keeps them. Guarded by the shard's lock. */
+/**
+ * The access bits of a shard's items, as the policy of now keeps them. Guarded by the shard's lock.
+ *
+ * <p>Where a residence takes the place of a clock or a minute, its ticks begin just behind the time of then, so that what another policy has
+ * left looks older than the era is. Such an item counts as one that comes when it is met first.
+ */
 final class ItemAccess {
     private final ShardContext context;
     private final Segments segments;
     private final SplittableRandom random;
     private final ResidenceClock residence = new ResidenceClock();
+    private int era;
 
     ItemAccess(ShardContext context, Segments segments, SplittableRandom random) {
         this.context = context;
@@ -31,7 +37,7 @@ final class ItemAccess {
     /** The bits of an item that takes the place of another of its key, which has been in memory since that came. */
     int replacing(long oldAddress, long nowMillis) {
         return context.evictionPolicy.countsSinceArrival()
-                ? Residence.touched(ItemLayout.access(oldAddress), ticks(), random.nextLong())
+                ? Residence.touched(ofThisEra(ItemLayout.access(oldAddress)), ticks(), random.nextLong())
                 : initial(nowMillis);
     }
 
@@ -45,7 +51,8 @@ final class ItemAccess {
     void touch(long address, long nowMillis) {
         EvictionPolicy policy = context.evictionPolicy;
         int bits = ItemLayout.access(address);
-        int touched = AccessBits.touched(policy, bits, time(policy, nowMillis), random.nextLong());
+        int known = policy.countsSinceArrival() ? ofThisEra(bits) : bits;
+        int touched = AccessBits.touched(policy, known, time(policy, nowMillis), random.nextLong());
         if (touched != bits) {
             ItemLayout.access(address, touched);
         }
@@ -54,7 +61,7 @@ final class ItemAccess {
     /** The residence of an item that the evictor looks at, renewed if it is time for that. */
     int residence(long address) {
         int bits = ItemLayout.access(address);
-        int renewed = Residence.renewed(bits, ticks());
+        int renewed = Residence.renewed(ofThisEra(bits), ticks());
         if (renewed != bits) {
             ItemLayout.access(address, renewed);
         }
@@ -65,7 +72,19 @@ final class ItemAccess {
         return policy.countsSinceArrival() ? ticks() : nowMillis;
     }
 
+    /** A residence; that of an item which comes now, if these are the bits of another policy. */
+    private int ofThisEra(int bits) {
+        long ticks = ticks();
+        return Residence.resident(bits, ticks) <= residence.passed() ? bits : Residence.begun(ticks);
+    }
+
     long ticks() {
+        int present = context.residenceEras;
+        if (present != era) {
+            era = present;
+            residence.begin(AccessBits.time(context.beforeResidence, context.ticker.wallMillis()) + 1,
+                    segments.bytesWritten());
+        }
         return residence.ticks(segments.bytesWritten(), context.shardBytes());
     }
 }

@@ -39,6 +39,8 @@ public final class Shard {
      * than it must is half empty for longer.
      */
     public static final double INDEX_LOAD_STAGGER = 0.05;
+    /** Naps for {@link #lockWithin}: half a millisecond, longer than a slice of maintenance. Who holds a shard for longer has work that takes long. */
+    public static final int PATIENCE_NAPS = 7;
     static final int INDEX_SHARE = Index
             .bytesPerItem(MAX_INDEX_LOAD - INDEX_LOAD_STAGGER / 2);
     private static final int BESIDE_CONTENT = ItemLayout.size(0, 0, false) + INDEX_SHARE;
@@ -142,8 +144,12 @@ public final class Shard {
 
     // --- look
 
-    /** Finds an item for reading: a hit or a miss. */
-    public boolean find(Key key, Item item, long nowMillis, boolean touch) {
+    /**
+     * Finds an item for reading: a hit or a miss.
+     *
+     * @param awaitFill whether a miss begins to wait for the write that fills it
+     */
+    public boolean find(Key key, Item item, long nowMillis, boolean touch, boolean awaitFill) {
         boolean found = findForWriting(key, item, nowMillis, touch);
         if (found) {
             hits++;
@@ -151,7 +157,7 @@ public final class Shard {
             misses++;
         }
         if (touch) {
-            items.penalties().read(key, item, found);
+            items.penalties().read(key, item, found, awaitFill);
         }
         return found;
     }
@@ -349,20 +355,24 @@ public final class Shard {
         if (location != Index.NONE && !ItemLayout.isTree(address)
                 && items.fitsInPlace(location, address, valueLength, lookAt)) {
             items.rewrite(location, address, type, encoding, valueLength, expireAt, lookAt, nowMillis);
-            items.segments().penaltyClass(location, penaltyClass);
+            if (penaltyClass != ItemLayout.penaltyClass(address)) {
+                items.segments().penaltyClass(location, penaltyClass);
+            }
+            items.penalties().written();
             return location;
         }
         int stamp = ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
                 valueLength, capacity, lookAt, stamp, nowMillis);
         items.link(key, location, made, expireAt != Item.NEVER, lookAt, nowMillis);
+        items.penalties().written();
         if (tells) {
             items.tellIfCreated(key, location);
         }
         return made;
     }
 
-    private int accessOfNew(long found, long nowMillis) {
+    int accessOfNew(long found, long nowMillis) {
         return found == Index.NONE
                 ? items.access().initial(nowMillis)
                 : items.access().replacing(items.address(found), nowMillis);
@@ -382,6 +392,7 @@ public final class Shard {
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
                 ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass));
         items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
+        items.penalties().written();
         items.tellIfCreated(key, location);
         look(item, made, items.address(made));
     }
@@ -481,10 +492,10 @@ public final class Shard {
         look(item, location, items.address(location));
     }
 
-    /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key, or of a copy that goes there. */
-    int classOfWrite(Key key, long copied, int hint, long nowMillis) {
+    /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key. */
+    int classOfWrite(Key key, int hint, long nowMillis) {
         long location = locate(key, nowMillis);
-        return items.penalties().classOfWrite(key, location == Index.NONE ? copied : items.address(location), hint);
+        return items.penalties().classOfWrite(key, location == Index.NONE ? 0 : items.address(location), hint);
     }
 
     /** Puts a found item into a class of penalty. */

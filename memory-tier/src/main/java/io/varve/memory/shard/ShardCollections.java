@@ -58,7 +58,9 @@ public final class ShardCollections {
         // With room for a time where there may be one: which it is is known at the end.
         long made = begin(key, tree.type(), tree.headerBytes(),
                 keepsTimes && expireAt == Item.NEVER ? ItemLayout.MAX_EXPIRE_AT_MILLIS : expireAt,
-                shard.classOfWrite(key, 0, hint, nowMillis), nowMillis);
+                ItemLayout.stamp(shard.accessOfNew(shard.locate(key, nowMillis), nowMillis),
+                        shard.classOfWrite(key, hint, nowMillis)),
+                nowMillis);
         long address = items.address(made);
         boolean filled = false;
         try {
@@ -85,6 +87,7 @@ public final class ShardCollections {
             items.lookAt(made, address, lookAt, nowMillis);
         }
         link(key, made, expireAt, lookAt, nowMillis);
+        items.penalties().written();
         items.look(item, made, address);
     }
 
@@ -102,13 +105,13 @@ public final class ShardCollections {
     }
 
     /** A root item without trees that nothing refers to yet. */
-    private long begin(Key key, ItemType type, int length, long expireAt, int penaltyClass, long nowMillis) {
+    private long begin(Key key, ItemType type, int length, long expireAt, int stamp, long nowMillis) {
         if (trees.nodes().isBegun()) {
             throw new IllegalStateException("Writes have begun that are to be one, to another collection of the shard");
         }
         trees.nodes().now(nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, Item.TREE,
-                length, length, expireAt, ItemLayout.stamp(items.access().initial(nowMillis), penaltyClass), nowMillis);
+                length, length, expireAt, stamp, nowMillis);
         Memory.fill(ItemLayout.valueAddress(items.address(made)), length, (byte) 0);
         return made;
     }
@@ -125,7 +128,9 @@ public final class ShardCollections {
         long lookAt = from.lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
         long made = begin(key, source.type(), source.valueLength(), lookAt,
-                shard.classOfWrite(key, source.address(), hint, nowMillis), nowMillis);
+                ItemLayout.stamp(items.access().initial(nowMillis),
+                        shard.classOfWrite(key, inherited(hint, source), nowMillis)),
+                nowMillis);
         long address = items.address(made);
         boolean copied = false;
         try {
@@ -142,7 +147,14 @@ public final class ShardCollections {
             }
         }
         link(key, made, expireAt, lookAt, nowMillis);
+        items.penalties().written();
         items.look(item, made, address);
+    }
+
+    /** A copy belongs into the class of its source, unless nobody knows that, or somebody says another. */
+    private static int inherited(int hint, Item source) {
+        int known = ItemLayout.penaltyClass(source.address());
+        return hint == ShardPenalties.AUTOMATIC && known != 0 ? known : hint;
     }
 
     /** When a root item is to be looked at that has what this one has, and another expiry time. */
@@ -157,13 +169,17 @@ public final class ShardCollections {
         long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
         long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        long made = begin(to, source.type(), source.valueLength(), lookAt, ItemLayout.penaltyClass(source.address()),
-                nowMillis);
+        int penaltyClass = ItemLayout.penaltyClass(source.address());
+        // It keeps its class, whatever the target's is; but who waits for that waits no more.
+        shard.classOfWrite(to, penaltyClass, nowMillis);
+        long made = begin(to, source.type(), source.valueLength(), lookAt,
+                ItemLayout.stamp(items.access().replacing(source.address(), nowMillis), penaltyClass), nowMillis);
         try {
             link(to, made, expireAt, lookAt, nowMillis);
         } catch (CacheFullException full) {
             throw full.inAll(Math.max(full.bytes(), context.pool.segmentBytes()));
         }
+        items.penalties().written();
         long address = items.address(made);
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());
         writeWord(address, expireAt);
@@ -258,7 +274,7 @@ public final class ShardCollections {
         long made;
         try {
             made = begin(key, ItemType.HASH, TimedHashLayout.TREE_HEADER_BYTES, lookAt,
-                    ItemLayout.penaltyClass(item.address()), nowMillis);
+                    ItemLayout.stamp(item.address()), nowMillis);
         } catch (CacheFullException full) {
             trees.table().free(tree);
             throw full;

@@ -40,6 +40,10 @@ public final class ShardContext {
     final AtomicLong deferredBytes = new AtomicLong();
 
     volatile EvictionPolicy evictionPolicy;
+    /** How often the policy has become one that {@linkplain EvictionPolicy#countsSinceArrival counts since arrival}... */
+    volatile int residenceEras;
+    /** ... and which it was before. */
+    volatile EvictionPolicy beforeResidence;
     volatile int evictionSamples;
     volatile CleanerPolicy cleanerPolicy;
     volatile ChangeListener[] listeners = NOBODY;
@@ -71,11 +75,20 @@ public final class ShardContext {
         this.ticker = ticker;
         this.largeThresholdBytes = largeThresholdBytes;
         this.evictionPolicy = evictionPolicy;
+        beforeResidence = evictionPolicy;
         this.evictionSamples = evictionSamples;
         this.cleanerPolicy = cleanerPolicy;
     }
 
+    /** By one thread at a time. */
+    // Only that one thread changes it.
+    @SuppressWarnings("NonAtomicVolatileUpdate")
     public void policies(EvictionPolicy eviction, int samples, CleanerPolicy cleaner) {
+        EvictionPolicy before = evictionPolicy;
+        if (eviction.countsSinceArrival() && !before.countsSinceArrival()) {
+            beforeResidence = before;
+            residenceEras++;
+        }
         evictionPolicy = eviction;
         evictionSamples = samples;
         cleanerPolicy = cleaner;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write first takes what may be refused (bytes, an expiry entry, an index slot) and only then lets go of what it
  * replaces, so that a refusal leaves the key as it was. A removal tells the listeners while the key's bytes are still
- * there, and stamp the item dead last, because that may free its segment.
+ * there, and marks the item dead last, because that may free its segment.
  *
  * <p>INVARIANT: an item is live if and only if one index slot holds its location, or, for a node, the entry of its id
  * ({@link ShardNodes}); it has an expiry entry if and only if it has an expiry time; the entry and the item point at each other. That time
@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 final class ShardItems {
     /** A value may lie in place of a larger one if it wastes no more than this many bytes or half of them. */
     private static final int SLACK_BYTES = 32;
+
     private final int number;
     private final ShardContext context;
     private final double growLoad;

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <li>that with which the key's item was evicted, as far as it is remembered;
  * <li>the first.
  * </ol>
- * A penalty is counted for the class that the item gets: so a class that clients name has the mean of what its misses really cost.
+ * A penalty is counted for the class that the item gets: so a class that clients name has the mean of what its misses really cost. It is counted, and the
+ * miss ends, when the item is there: a write that is refused memory, and is tried again when there is room, finds everything as it was.
  *
  * <p>While tracking is off nothing of this takes memory, and each access asks one field. Classes that items have stay where they are.
  */
@@ -43,6 +44,11 @@ public final class ShardPenalties {
     private @Nullable RememberedClasses remembered;
     /** Whom accesses are told while demand is watched. */
     private @Nullable ShardDemand demand;
+    /** The write that {@link #classOfWrite} was asked for last, until it is {@link #written}. */
+    private boolean writes;
+    private long writtenHash;
+    private long waitedMicros = MissMonitor.NONE;
+    private int writtenAs;
     private int missedAs;
     private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
 
@@ -91,14 +97,14 @@ public final class ShardPenalties {
     }
 
     /** A read by a client has found an item, or nothing. */
-    void read(Key key, Item item, boolean found) {
+    void read(Key key, Item item, boolean found, boolean awaitFill) {
         if (followed != null) {
             int penaltyClass;
             if (found) {
                 penaltyClass = ItemLayout.penaltyClass(item.address());
                 counts.hit(penaltyClass);
             } else {
-                penaltyClass = missed(hash(key));
+                penaltyClass = missed(hash(key), awaitFill);
             }
             ShardDemand watched = demand;
             if (watched != null && penaltyClass != NO_CLASS) {
@@ -109,12 +115,12 @@ public final class ShardPenalties {
     }
 
     /** @return the class of the key, if it is known */
-    private int missed(long hash) {
-        if (monitor != null) {
-            monitor.missed(hash);
-        }
+    private int missed(long hash, boolean awaitFill) {
         // Where that is wrong, the write that follows tells.
         int penaltyClass = rememberedClass(hash);
+        if (awaitFill && monitor != null) {
+            monitor.missed(hash, Math.max(0, penaltyClass));
+        }
         counts.miss(Math.max(0, penaltyClass));
         return penaltyClass;
     }
@@ -133,9 +139,10 @@ public final class ShardPenalties {
     }
 
     /**
-     * The class of the item that a write is about to make, or to write over. The write is counted, and so is the penalty that it ends.
+     * The class of the item that a write is about to make, or to write over. The write and the penalty that it ends are counted by
+     * {@link #written}.
      *
-     * @param overwritten where the item is that it writes over, or that it is a copy of; 0 if there is none
+     * @param overwritten where the item is that it writes over; 0 if there is none
      * @param hint        the class that the client has named, {@link #AUTOMATIC} or {@link #RESTORED}
      */
     int classOfWrite(Key key, long overwritten, int hint) {
@@ -146,40 +153,54 @@ public final class ShardPenalties {
 
     /**
      * For which class the miss was counted that the last write has ended: another than that of its item, where nobody knew better. It is counted for
-     * the item's class since. That of the item if there was none.
+     * the item's class from then on. That of the item if there was none.
      */
     public int missedAs(int itemClass) {
         return followed == null ? itemClass : missedAs;
     }
 
     private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
+        MissMonitor waiting = monitor;
         // Where there is an item, the write that made it has ended the miss before it.
-        long micros = before != NO_CLASS || monitor == null ? MissMonitor.NONE : monitor.written(hash);
-        if (hint == RESTORED) {
-            // The miss has not ended by a write, and what fetching has cost is no penalty.
-            return Math.max(0, rememberedClass(hash));
-        }
+        long micros = before != NO_CLASS || waiting == null ? MissMonitor.NONE : waiting.waited(hash);
         int chosen;
-        if (hint != AUTOMATIC) {
+        if (hint != AUTOMATIC && hint != RESTORED) {
             chosen = Math.min(hint, ranges.classes() - 1);
-        } else if (micros != MissMonitor.NONE) {
+        } else if (micros != MissMonitor.NONE && hint != RESTORED) {
             chosen = ranges.classOf(micros);
         } else {
             chosen = Math.max(0, before == NO_CLASS ? rememberedClass(hash) : before);
         }
-        missedAs = chosen;
-        if (micros != MissMonitor.NONE) {
-            counts.penalty(chosen, micros);
-            missedAs = Math.max(0, rememberedClass(hash));
-            if (missedAs != chosen) {
-                counts.moveMiss(missedAs, chosen);
+        // What comes back from the tier below ends no miss by a write, and what fetching has cost is no penalty.
+        writes = hint != RESTORED;
+        writtenHash = hash;
+        waitedMicros = micros;
+        writtenAs = chosen;
+        missedAs = micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs();
+        return chosen;
+    }
+
+    /** What {@link #classOfWrite} was asked for last is done. */
+    void written() {
+        if (followed == null) {
+            return;
+        }
+        if (waitedMicros != MissMonitor.NONE && monitor != null) {
+            monitor.end();
+        }
+        if (writes) {
+            counts.write(writtenAs);
+            ShardDemand watched = demand;
+            if (watched != null) {
+                watched.write(writtenHash, writtenAs);
+            }
+            if (waitedMicros != MissMonitor.NONE) {
+                counts.penalty(writtenAs, waitedMicros);
+                counts.moveMiss(missedAs, writtenAs);
             }
         }
-        counts.write(chosen);
-        if (demand != null) {
-            demand.write(hash, chosen);
-        }
-        return chosen;
+        writes = false;
+        waitedMicros = MissMonitor.NONE;
     }
 
     /**

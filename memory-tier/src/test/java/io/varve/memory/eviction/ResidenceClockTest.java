@@ -28,6 +28,18 @@ final class ResidenceClockTest {
     }
 
     @Test
+    void anEraBeginsWhereItIsToldTo() {
+        ResidenceClock clock = new ResidenceClock();
+        assertThat(clock.ticks(5_500, SHARD)).isEqualTo(5);
+        assertThat(clock.passed()).isEqualTo(5);
+        clock.begin(700, 5_900);
+        assertThat(clock.ticks(6_800, SHARD)).isEqualTo(700);
+        assertThat(clock.passed()).isZero();
+        assertThat(clock.ticks(7_900, SHARD)).isEqualTo(702);
+        assertThat(clock.passed()).isEqualTo(2);
+    }
+
+    @Test
     void theSmallestShardHasTicksOfOneByte() {
         assertThat(new ResidenceClock().ticks(10, 1)).isEqualTo(10);
     }

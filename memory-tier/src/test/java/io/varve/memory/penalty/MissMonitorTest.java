@@ -35,9 +35,9 @@ class MissMonitorTest {
     void thePenaltyIsTheTimeFromTheMissToTheWrite() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             assertThat(monitor.written(1)).isEqualTo(NONE);
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(70);
-            monitor.missed(2);
+            monitor.missed(2, 0);
             ticker.advance(50);
             assertThat(monitor.written(2)).isEqualTo(50);
             assertThat(monitor.written(1)).isEqualTo(120);
@@ -48,7 +48,7 @@ class MissMonitorTest {
     @Test
     void oneWriteEndsTheWaitAndAnotherHasNoMiss() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(1);
             assertThat(monitor.written(1)).isEqualTo(1);
             assertThat(monitor.written(1)).isEqualTo(NONE);
@@ -58,9 +58,9 @@ class MissMonitorTest {
     @Test
     void clientsThatMissWhileOneFillsDoNotMakeThePenaltyShorter() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(900);
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(100);
             assertThat(monitor.written(1)).isEqualTo(1000);
         }
@@ -69,16 +69,16 @@ class MissMonitorTest {
     @Test
     void whoAsksAgainLaterThanAnyScaleBeginsAnew() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(655_350);
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(30);
             assertThat(monitor.written(1)).isEqualTo(30);
         }
         try (MissMonitor monitor = open(BYTES, 1000)) {
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(1000);
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(30);
             assertThat(monitor.written(1)).isEqualTo(30);
         }
@@ -87,7 +87,7 @@ class MissMonitorTest {
     @Test
     void aKeyThatNeverComesBackIsForgotten() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            monitor.missed(1);
+            monitor.missed(1, 0);
             ticker.advance(10 * SECOND);
             assertThat(monitor.waiting()).isEqualTo(1);
             ticker.advance(1);
@@ -101,12 +101,12 @@ class MissMonitorTest {
     void whatNeverComesBackLeavesRoomForWhatDoes() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int i = 0; i < 2 * monitor.room(); i++) {
-                monitor.missed(hash(i));
+                monitor.missed(hash(i), 0);
                 ticker.advance(1);
             }
             assertThat((long) monitor.waiting()).isLessThanOrEqualTo(monitor.room());
             for (int i = 0; i < 2000; i++) {
-                monitor.missed(hash(1_000_000 + i));
+                monitor.missed(hash(1_000_000 + i), 0);
                 ticker.advance(5);
                 assertThat(monitor.written(hash(1_000_000 + i))).isEqualTo(5);
             }
@@ -117,8 +117,8 @@ class MissMonitorTest {
     void hashesThatShareTheirLowBitsFindRoomAllTheSame() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int i = 0; i < 64; i++) {
-                monitor.missed(hash(i) << 16);
-                monitor.missed(hash(i) >>> 16);
+                monitor.missed(hash(i) << 16, 0);
+                monitor.missed(hash(i) >>> 16, 0);
             }
             ticker.advance(7);
             int measured = 0;
@@ -152,7 +152,7 @@ class MissMonitorTest {
                 ticker.advance(step);
                 int key = random.nextInt(keys);
                 if (random.nextBoolean()) {
-                    monitor.missed(hash(key));
+                    monitor.missed(hash(key), 0);
                     Long before = expected.get(key);
                     if (before == null || now - before >= 655_350) {
                         expected.put(key, now);
@@ -195,13 +195,36 @@ class MissMonitorTest {
         assertThat(budget.chargedBytes()).isZero();
     }
 
+    /** A write may be refused memory after it has looked, and be tried again. */
+    @Test
+    void toLookHowLongAMissHasWaitedDoesNotEndTheWait() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            assertThat(monitor.waited(1)).isEqualTo(NONE);
+            monitor.missed(1, 15);
+            monitor.missed(2, 3);
+            monitor.missed(1, 7);
+            ticker.advance(20);
+            assertThat(monitor.waited(1)).isEqualTo(20);
+            assertThat(monitor.missedAs()).as("as the first of them was counted").isEqualTo(15);
+            ticker.advance(5);
+            assertThat(monitor.waited(2)).isEqualTo(25);
+            assertThat(monitor.missedAs()).isEqualTo(3);
+            assertThat(monitor.waiting()).isEqualTo(2);
+            assertThat(monitor.written(1)).isEqualTo(25);
+            assertThat(monitor.missedAs()).isEqualTo(15);
+            assertThat(monitor.waited(1)).isEqualTo(NONE);
+            assertThat(monitor.waiting()).isEqualTo(1);
+        }
+    }
+
     @Test
     void aTagIsNeverThatOfAnEmptyPlace() {
         assertThat(MissLayout.tag(0)).isEqualTo(1);
         assertThat(MissLayout.tag(-1)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
-        long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, MissLayout.TIME_MASK);
+        long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, 5, MissLayout.TIME_MASK);
         assertThat(MissLayout.tagOf(miss)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
         assertThat(MissLayout.age(miss, MissLayout.TIME_MASK + 5)).isEqualTo(5);
-        assertThat(MissLayout.miss(1, 0)).isNotEqualTo(MissLayout.EMPTY);
+        assertThat(MissLayout.missedAs(miss)).isEqualTo(5);
+        assertThat(MissLayout.miss(1, 0, 0)).isNotEqualTo(MissLayout.EMPTY);
     }
 }

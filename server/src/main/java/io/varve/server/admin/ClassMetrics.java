@@ -40,8 +40,9 @@ final class ClassMetrics implements MultiCollector {
         return used.isEmpty()
                 ? MetricSnapshots.of()
                 : MetricSnapshots.of(
-                        counter("varve_class_reads", "Reads of keys of a penalty class", used, ClassReport::reads),
-                        counter("varve_class_misses", "Those that missed", used, ClassReport::misses),
+                        // A miss counts for another class when the write that follows tells which it is: these go down, too.
+                        gauge("varve_class_reads", "Reads of keys of a penalty class", used, ClassReport::reads),
+                        gauge("varve_class_misses", "Those that missed", used, ClassReport::misses),
                         counter("varve_class_writes", "Writes of items of the class", used, ClassReport::writes),
                         gauge("varve_class_items_bytes", "What its items take", used, ClassReport::bytes),
                         gauge("varve_class_penalty_seconds", "What a miss costs; NaN while nothing was measured", used,

@@ -65,6 +65,8 @@ public final class Invocation extends CallArguments {
         this.client = client;
         this.reply = reply;
         mayHaveChanged = false;
+        // What may make an item knows what is to be in it: no client goes and fetches what such a command does not find.
+        session.awaitingFills(!spec.isDenyOom());
     }
 
     // --- around the command

@@ -49,7 +49,8 @@ class LettingInTest {
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "nio"})
     void allWhoWaitAreLetInTogether(String transport) throws Exception {
-        ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "1")
+        ServerConfig config = ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0")
+                .with("io-threads", "1")
                 .with("maxmemory", "64mb")
                 .with("transport", transport);
         List<Socket> clients = new ArrayList<>();

@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * came; the shard is reserved for them meanwhile. Who comes while others wait joins them.
  */
 final class HeldShards {
-    /** Half a millisecond: longer than a slice of maintenance. */
-    private static final int PATIENCE_NAPS = 7;
     private static final int NO_PATIENCE = -1;
     /** Letting go may miss that somebody wants the shard, by some nanoseconds: then they are called after this. */
     private static final int LOOK_AGAIN_MILLIS = 10;
@@ -83,7 +81,7 @@ final class HeldShards {
         }
         int held = awaited == 0 ? -1 : firstAwaited(shards);
         if (held < 0) {
-            held = session.lockWithin(shards, PATIENCE_NAPS, called);
+            held = session.lockWithin(shards, CacheSession.PATIENCE_NAPS, called);
         }
         if (held >= 0) {
             putOff(call, held);
@@ -107,7 +105,7 @@ final class HeldShards {
 
     private int patience(int shard) {
         Waiting waiting = byShard[shard];
-        return waiting == null || waiting.commands.isEmpty() ? PATIENCE_NAPS : NO_PATIENCE;
+        return waiting == null || waiting.commands.isEmpty() ? CacheSession.PATIENCE_NAPS : NO_PATIENCE;
     }
 
     /** A shard has been locked for one of those who were called: for the next of them it will be reserved again. */

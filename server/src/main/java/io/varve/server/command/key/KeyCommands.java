@@ -230,30 +230,45 @@ public final class KeyCommands {
     /** Gives an item, with its expiry time, to another key. */
     private static void transfer(Invocation call, Item source, Key target) {
         if (source.isTree()) {
-            call.session().moveTree(call.keyAt(0), source, target, call.otherItem(), source.expireAtMillis());
+            inItsClass(call, source, () -> call.session().moveTree(call.keyAt(0), source, target, call.otherItem(),
+                    source.expireAtMillis()));
         } else {
             write(call, source, target);
             call.session().delete(call.keyAt(0));
         }
     }
 
-    /** Puts a copy of an item, with its expiry time, under another key; the item stays where it is meanwhile. */
+    /** Puts a copy of an item, with its expiry time and its class of penalty, under another key; the item stays where it is meanwhile. */
     private static void write(Invocation call, Item source, Key target) {
+        inItsClass(call, source, () -> writeCopy(call, source, target));
+    }
+
+    /** Has an item written that belongs into the class of another, unless nothing is known of that. */
+    private static void inItsClass(Invocation call, Item source, Runnable write) {
+        CacheSession session = call.session();
+        int known = session.penaltyClass(source);
+        session.writesInto(known == 0 ? CacheSession.AUTOMATIC : known);
+        try {
+            write.run();
+        } finally {
+            session.writesInto(call.client().writesInto());
+        }
+    }
+
+    private static void writeCopy(Invocation call, Item source, Key target) {
+        CacheSession session = call.session();
         Item written = call.otherItem();
-        if (source.isTree()) {
-            call.session().copyTree(call.keyAt(0), source, target, written, source.expireAtMillis());
-            return;
-        }
         int length = source.valueLength();
-        if (source.type() == ItemType.HASH) {
+        if (source.isTree()) {
+            session.copyTree(call.keyAt(0), source, target, written, source.expireAtMillis());
+        } else if (source.type() == ItemType.HASH) {
             // Its fields may have times, by which it is looked at.
-            call.session().set(target, ItemType.HASH, source.encoding(), source.valueAddress(), length,
+            session.set(target, ItemType.HASH, source.encoding(), source.valueAddress(), length,
                     source.expireAtMillis());
-            return;
+        } else {
+            session.put(target, written, source.type(), source.encoding(), length, length, source.expireAtMillis());
+            Memory.copy(source.valueAddress(), written.valueAddress(), length);
+            session.changed(target, Change.SET);
         }
-        call.session().put(target, written, source.type(), source.encoding(), length, length,
-                source.expireAtMillis());
-        Memory.copy(source.valueAddress(), written.valueAddress(), length);
-        call.session().changed(target, Change.SET);
     }
 }

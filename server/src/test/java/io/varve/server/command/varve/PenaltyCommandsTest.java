@@ -109,6 +109,84 @@ class PenaltyCommandsTest extends HarnessTest {
         return "none";
     }
 
+    // --- commands that write what they do not find
+
+    /** They look and write at once: that is no fill that took no time. */
+    @ParameterizedTest
+    @ValueSource(strings = {"getset key value", "set key value get", "bitfield key set u8 0 200", "pfadd key element"})
+    void aCommandThatWritesWhatItDoesNotFindMeasuresNothing(String command) {
+        track();
+        server.run(command.split(" "));
+        assertThat(classOf("key")).isZero();
+        assertThat(info("penalty_measured")).isEqualTo("0");
+        server.run("del", "key");
+        fill("key", 30);
+        assertThat(info("penalty_measured")).as("one that reads does").isEqualTo("1");
+        assertThat(server.run("getex", "another", "ex", "60")).isEqualTo("$-1\r\n");
+        server.sleep(30);
+        server.run("set", "another", "value", "ex", "60");
+        assertThat(info("penalty_measured")).as("and one that changes what it finds").isEqualTo("2");
+    }
+
+    /** The value is made under another name, and then named. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1000})
+    void aFillByRenameIsMeasured(int elements) {
+        track();
+        for (int i = 0; i < 10; i++) {
+            String key = "key" + i;
+            assertThat(server.run("lrange", key, "0", "-1")).isEqualTo("*0\r\n");
+            server.sleep(30);
+            List<String> push = new ArrayList<>(List.of("rpush", "tmp" + i));
+            for (int element = 0; element < elements; element++) {
+                push.add("element " + element);
+            }
+            server.run(push.toArray(String[]::new));
+            server.run("rename", "tmp" + i, key);
+            assertThat(info("penalty_measured")).isEqualTo(Integer.toString(i + 1));
+        }
+        assertThat(list().stream().mapToLong(words -> Long.parseLong(words.get(words.indexOf("misses") + 1))).sum())
+                .isEqualTo(10);
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+    }
+
+    // --- another key
+
+    /** Of each type, packed and large, in the target's shard and in another. */
+    @ParameterizedTest
+    @ValueSource(strings = {"set %s value", "hset %s field value", "sadd %s member", "zadd %s 1 member",
+            "rpush %s element",
+            "large %s"})
+    void whatGetsAnotherNameKeepsItsClass(String make) {
+        track();
+        for (int i = 0; i < 10; i++) {
+            String name = "from" + i;
+            String[] words = String.format(make, name).split(" ");
+            if (words[0].equals("large")) {
+                List<String> fields = new ArrayList<>(List.of("hset", name));
+                for (int field = 0; field < 1000; field++) {
+                    fields.addAll(List.of("field" + field, "value"));
+                }
+                server.run(fields.toArray(String[]::new));
+            } else {
+                server.run(words);
+            }
+            assertThat(server.run("varve.class", "set", name, "7")).isEqualTo(OK);
+            server.run("varve.class", "default", "2");
+            server.run("set", "renamed" + i, "there before");
+            assertThat(server.run("copy", name, "copied" + i)).isEqualTo(":1\r\n");
+            assertThat(server.run("rename", name, "renamed" + i)).isEqualTo(OK);
+            server.run("varve.class", "default", "auto");
+            assertThat(classOf("copied" + i)).as("copied").isEqualTo(7);
+            assertThat(classOf("renamed" + i)).as("renamed").isEqualTo(7);
+            server.run("del", "copied" + i);
+            assertThat(number(7, "bytes")).isPositive();
+            server.run("del", "renamed" + i);
+            assertThat(number(2, "bytes")).as("and all that belongs to it").isZero();
+        }
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+    }
+
     // --- without tracking, and from then on
 
     @ParameterizedTest

@@ -1,0 +1,279 @@
+package io.varve.experiments.curve;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+
+import io.varve.experiments.simulate.KeySource;
+import io.varve.experiments.simulate.KeyStream;
+import io.varve.experiments.simulate.KeyStream.Operation;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.ServerInfo;
+
+/**
+ * What a Varve server misses of a stream at a maxmemory, beside what its own curve says it should. Confined to one thread.
+ *
+ * <p>The server evicts by {@code allkeys-lru}. Reads are GETRANGE of one byte, which finds and counts as GET does; what is not there is SET before the next
+ * request. Requests go in batches in which no key comes twice, so that each finds what those before it have left. The ratio is measured over the second half of
+ * the stream, and the curve is asked for at its end: it is that of the last ten windows or so, of which a stream has twenty.
+ */
+public final class ServerMisses {
+    /** What is allowed between both, points. */
+    public static final double LIMIT = 2;
+    /** Parts of what all items of a stream take. */
+    private static final List<Double> PARTS = List.of(0.1, 0.25, 0.5);
+    private static final List<String> CHANGED = List.of("maxmemory", "maxmemory-policy", "mrc-window", "mrc-tracking");
+    private static final long LARGEST_VALUE_BYTES = 512 << 20;
+    private static final int BATCH = 100;
+    private static final int WINDOWS = 20;
+    private static final int LEAST_WINDOW = 10_000;
+    private static final String KEY_PREFIX = "mrc:key:";
+    private static final int KEY_BYTES = KEY_PREFIX.length() + 2 * Long.BYTES;
+    /** The value of an item where all are alike. */
+    private static final int USUAL_VALUE_BYTES = 200;
+    /** Beside key and value, about. */
+    private static final int ITEM_OVERHEAD_BYTES = 40;
+    private static final double PERCENT = 100;
+
+    private final RespConnection server;
+    private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
+    private final Set<Long> inBatch = new HashSet<>();
+    private final List<Asked> asked = new ArrayList<>();
+    private byte[] value = new byte[0];
+
+    /** A command of a batch. Immutable. */
+    private record Asked(Operation operation, long key, long bytes) {}
+
+    /**
+     * A stream at a maxmemory. Immutable.
+     *
+     * @param part      of what all its items take
+     * @param measured  share of the reads that missed
+     * @param predicted the same by the server's curve
+     */
+    public record Row(String stream, double part, long maxmemoryBytes, long reads, double measured, double predicted) {
+        /** Between both, points. */
+        public double error() {
+            return Math.abs(predicted - measured) * PERCENT;
+        }
+    }
+
+    public ServerMisses(RespConnection server) {
+        this.server = server;
+    }
+
+    /**
+     * Empties the server, and asks it for all of the stream at each of some sizes of maxmemory. Then it is empty, and has the settings that it had.
+     *
+     * @throws IOException if the server cannot be reached, or is no Varve that records accesses
+     */
+    public List<Row> measure(KeySource source) throws IOException {
+        long all = bytes(source);
+        List<String> before = new ArrayList<>(List.of("CONFIG", "SET"));
+        for (String setting : CHANGED) {
+            before.addAll(server.call("CONFIG", "GET", setting).lines().toList());
+        }
+        List<Row> rows = new ArrayList<>();
+        try {
+            for (double part : PARTS) {
+                rows.add(measure(source, part, Math.round(part * all)));
+            }
+        } finally {
+            server.call("FLUSHALL");
+            server.call(before.toArray(String[]::new));
+        }
+        return rows;
+    }
+
+    /** What all items of a stream take; of one whose keys are drawn, about. */
+    private static long bytes(KeySource source) throws IOException {
+        Map<Long, Long> items = new HashMap<>();
+        try (KeyStream stream = source.open()) {
+            while (stream.next()) {
+                if (stream.operation() != Operation.REMOVE) {
+                    items.put(stream.key(), stream.bytes());
+                }
+            }
+        }
+        boolean sized = source.hasSizes();
+        return items.values().stream().mapToLong(bytes -> KEY_BYTES + valueBytes(sized, bytes) + ITEM_OVERHEAD_BYTES)
+                .sum();
+    }
+
+    private static long valueBytes(boolean sized, long bytes) {
+        if (bytes > LARGEST_VALUE_BYTES) {
+            throw new IllegalArgumentException("an item of " + bytes + " bytes: allowed are 512 MB");
+        }
+        return sized ? Math.max(1, bytes - KEY_BYTES) : USUAL_VALUE_BYTES;
+    }
+
+    private Row measure(KeySource source, double part, long maxmemory) throws IOException {
+        long requests = count(source);
+        server.call("FLUSHALL");
+        server.call("CONFIG", "SET", "mrc-tracking", "no");
+        server.call("CONFIG", "SET", "maxmemory", String.valueOf(maxmemory), "maxmemory-policy", "allkeys-lru",
+                "mrc-window", String.valueOf(Math.max(LEAST_WINDOW, requests / WINDOWS)), "mrc-tracking", "yes");
+        ServerInfo half = null;
+        long done = 0;
+        try (KeyStream stream = source.open()) {
+            while (stream.next()) {
+                request(stream, source.hasSizes());
+                if (++done == requests / 2) {
+                    flush();
+                    half = info();
+                }
+            }
+        }
+        flush();
+        ServerInfo end = info();
+        if (half == null) {
+            throw new IOException(source.describe() + " has fewer than two requests");
+        }
+        long hits = number(end, "keyspace_hits") - number(half, "keyspace_hits");
+        long misses = number(end, "keyspace_misses") - number(half, "keyspace_misses");
+        OptionalDouble predicted = end.decimal("mrc_miss_ratio_maxmemory");
+        if (predicted.isEmpty()) {
+            throw new IOException("the server tells no mrc_miss_ratio_maxmemory in INFO");
+        }
+        return new Row(source.describe(), part, maxmemory, hits + misses, (double) misses / (hits + misses),
+                predicted.getAsDouble());
+    }
+
+    private static long count(KeySource source) throws IOException {
+        long requests = 0;
+        try (KeyStream stream = source.open()) {
+            while (stream.next()) {
+                requests++;
+            }
+        }
+        return requests;
+    }
+
+    private ServerInfo info() throws IOException {
+        return ServerInfo.parse(server.call("INFO", "everything"));
+    }
+
+    private static long number(ServerInfo info, String field) throws IOException {
+        return info.number(field).orElseThrow(() -> new IOException("the server tells no " + field + " in INFO"));
+    }
+
+    private void request(KeyStream stream, boolean sized) throws IOException {
+        if (asked.size() == BATCH || inBatch.contains(stream.key())) {
+            flush();
+        }
+        inBatch.add(stream.key());
+        long bytes = valueBytes(sized, stream.bytes());
+        asked.add(new Asked(stream.operation(), stream.key(), bytes));
+        switch (stream.operation()) {
+            case READ -> command("GETRANGE", name(stream.key()), "0", "0");
+            case WRITE -> set(stream.key(), bytes);
+            case REMOVE -> command("DEL", name(stream.key()));
+        }
+        if (stream.updates()) {
+            asked.add(new Asked(Operation.WRITE, stream.key(), bytes));
+            set(stream.key(), bytes);
+        }
+    }
+
+    /** Sends what was asked, and writes what was not there. */
+    private void flush() throws IOException {
+        send();
+        List<Asked> absent = new ArrayList<>();
+        for (Asked each : asked) {
+            String reply = server.readReply();
+            if (each.operation == Operation.READ && reply.isEmpty()) {
+                absent.add(each);
+            }
+        }
+        for (Asked each : absent) {
+            set(each.key, each.bytes);
+        }
+        send();
+        for (int left = absent.size(); left > 0; left--) {
+            server.readReply();
+        }
+        asked.clear();
+        inBatch.clear();
+    }
+
+    private void send() throws IOException {
+        server.send(batch.toByteArray(), batch.size());
+        batch.reset();
+    }
+
+    private static String name(long key) {
+        return KEY_PREFIX + String.format(Locale.ROOT, "%016x", key);
+    }
+
+    private void set(long key, long bytes) throws IOException {
+        int length = Math.toIntExact(bytes);
+        if (value.length < length) {
+            value = "v".repeat(2 * length).getBytes(StandardCharsets.US_ASCII);
+        }
+        head(3, "SET", name(key));
+        batch.write(("$" + length + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        batch.write(value, 0, length);
+        batch.write('\r');
+        batch.write('\n');
+    }
+
+    private void command(String... words) throws IOException {
+        head(words.length, words);
+    }
+
+    private void head(int count, String... words) throws IOException {
+        StringBuilder text = new StringBuilder("*").append(count).append("\r\n");
+        for (String word : words) {
+            text.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
+        }
+        batch.write(text.toString().getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Whether what was predicted is near enough to what was measured everywhere. */
+    public static boolean held(List<Row> rows) {
+        return rows.stream().allMatch(row -> row.error() <= LIMIT);
+    }
+
+    public static void head(PrintWriter out) {
+        out.println("Share of the reads that missed in the second half of a stream, and by the server's own curve");
+        out.printf("%-52s %6s %14s %11s  %10s  %12s  %6s%n", "stream", "part", "maxmemory", "reads", "measured, %",
+                "predicted, %", "points");
+        out.flush();
+    }
+
+    public static void lines(List<Row> rows, PrintWriter out) {
+        for (Row row : rows) {
+            out.printf(Locale.ROOT, "%-52s %5.0f%% %,14d %,11d  %11.2f  %12.2f  %6.2f%s%n", row.stream,
+                    row.part * PERCENT, row.maxmemoryBytes, row.reads, row.measured * PERCENT,
+                    row.predicted * PERCENT, row.error(), row.error() <= LIMIT ? "" : "  too far");
+        }
+        out.flush();
+    }
+
+    public static void foot(List<Row> rows, PrintWriter out) {
+        out.printf(Locale.ROOT, "mean %.2f points, largest %.2f, %.0f allowed: %s%n",
+                rows.stream().mapToDouble(Row::error).average().orElse(0),
+                rows.stream().mapToDouble(Row::error).max().orElse(0), LIMIT, held(rows) ? "held" : "not held");
+        out.flush();
+    }
+
+    /** For a file: a line of names, and one for each stream and size. */
+    public static List<String> csv(List<Row> rows) {
+        List<String> lines = new ArrayList<>();
+        lines.add("stream,part,maxmemory_bytes,reads,measured,predicted,points");
+        for (Row row : rows) {
+            lines.add(String.format(Locale.ROOT, "\"%s\",%.2f,%d,%d,%.6f,%.6f,%.4f", row.stream, row.part,
+                    row.maxmemoryBytes, row.reads, row.measured, row.predicted, row.error()));
+        }
+        return lines;
+    }
+}

@@ -1,0 +1,56 @@
+package io.varve.experiments.curve;
+
+import java.io.IOException;
+import java.util.List;
+
+import io.varve.experiments.simulate.YcsbKeys;
+import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.RespErrorException;
+import io.varve.experiments.wire.ServerInfo;
+import io.varve.server.VarveServer;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** A server whose misses are measured. Confined to the test's thread. */
+class ServerMissesIT {
+    private static final int KEYS = 60_000;
+    private static final long REQUESTS = 400_000;
+
+    @Test
+    void aServerMissesAboutWhatItsCurveSays() throws Exception {
+        ServerConfig config = ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory",
+                "64mb");
+        try (VarveServer server = VarveServer.start(config);
+                RespConnection connection = new RespConnection("127.0.0.1", server.port())) {
+            List<ServerMisses.Row> rows = new ServerMisses(connection)
+                    .measure(new YcsbKeys(YcsbKeys.Distribution.of("zipfian"), KEYS, REQUESTS, 0.05));
+            assertThat(rows).hasSize(3);
+            assertThat(rows).allSatisfy(row -> {
+                assertThat(row.reads()).isBetween(REQUESTS / 2 - 10, 2 * REQUESTS);
+                assertThat(row.measured()).isBetween(0.01, 0.99);
+                // Of a small server; how near it is where it is to be is for the experiment to say.
+                assertThat(row.error()).as("%s", row).isLessThan(10);
+            });
+            assertThat(rows.get(0).measured()).isGreaterThan(rows.get(1).measured() + 0.05);
+            assertThat(rows.get(1).measured()).isGreaterThan(rows.get(2).measured() + 0.05);
+            assertThat(ServerInfo.parse(connection.call("INFO", "everything")).number("evicted_keys").orElse(0))
+                    .isPositive();
+        }
+    }
+
+    @Test
+    void aServerThatCannotHaveSoLittleIsTold() throws IOException {
+        ServerConfig config = ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory",
+                "64mb");
+        try (VarveServer server = VarveServer.start(config);
+                RespConnection connection = new RespConnection("127.0.0.1", server.port())) {
+            // A maxmemory that no server can have: nothing was changed.
+            assertThatThrownBy(() -> new ServerMisses(connection)
+                    .measure(new YcsbKeys(YcsbKeys.Distribution.of("uniform"), 10, 100, 0)))
+                    .isInstanceOf(RespErrorException.class).hasMessageContaining("CONFIG SET failed");
+        }
+    }
+}
