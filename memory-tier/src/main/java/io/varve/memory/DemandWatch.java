@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.LowerTier;
@@ -31,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DemandWatch {
     private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
-    /** Half a millisecond: who holds a shard for longer has work that takes long, and the dump goes on another time. */
-    private static final int PATIENCE_NAPS = 7;
+    /** How often is summed what classes have, while something is loaded. */
+    private static final long SUM_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Of all shards: so many tell well what share of a peak's keys returns. */
     private static final int KEYS = 1 << 16;
     private static final int LEAST_KEYS = 64;
@@ -78,9 +79,14 @@ final class DemandWatch {
         /** Shares that were changed here, and not divided. */
         private double @Nullable [] lent;
         private volatile Told told;
+        /** By shard and class: bytes of items, and all shards' together, which are told to those who load. */
+        private final long[][] bytesOf;
+        private volatile long[] sums;
+        private volatile boolean sumsAsked;
+        private long summedNanos;
         private volatile boolean isDumping;
 
-        private Watched(DemandCycles cycles, ClassCounts before, long nowNanos) {
+        private Watched(DemandCycles cycles, int shards, ClassCounts before, long nowNanos) {
             this.cycles = cycles;
             this.before = before;
             slotStartNanos = nowNanos;
@@ -88,6 +94,8 @@ final class DemandWatch {
             wakes = new AtomicLongArray(cycles.classes());
             dumpedItems = new AtomicLongArray(cycles.classes());
             shares = new double[cycles.classes()];
+            sums = new long[cycles.classes()];
+            bytesOf = new long[shards][cycles.classes()];
             told = learnt(0);
         }
 
@@ -129,7 +137,7 @@ final class DemandWatch {
         DemandCycles cycles = new DemandCycles(classes, wanted);
         long tables = tell(cycles);
         charge(Math.min(cycles.bytes() + tables, config.maxMemoryBytes() / LARGEST_PART));
-        watched = new Watched(cycles, counts(), context.ticker().nanoTime());
+        watched = new Watched(cycles, shards.length, counts(), context.ticker().nanoTime());
     }
 
     /** Has shards tell their accesses, or not any more. @return what that takes */
@@ -184,6 +192,9 @@ final class DemandWatch {
             }
         }
         long now = context.ticker().nanoTime();
+        if (present.sumsAsked && now - present.summedNanos >= SUM_NANOS) {
+            sum(present, now, giveWay);
+        }
         if (now - present.slotStartNanos >= slotNanos(present)) {
             endSlot(present, now, giveWay);
         }
@@ -265,6 +276,7 @@ final class DemandWatch {
         giveShareBack(present, penaltyClass);
         LowerTier lower = context.lower();
         if (lower != null) {
+            sum(present, context.ticker().nanoTime(), () -> {});
             lower.load(penaltyClass);
         }
     }
@@ -315,7 +327,7 @@ final class DemandWatch {
 
     private ShardDump.Progress dumpSlice(Watched present, Dump dump, long deadlineNanos) {
         Shard shard = shards[dump.shard];
-        if (!shard.lockWithin(PATIENCE_NAPS, false)) {
+        if (!shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
             return ShardDump.Progress.HELD_UP;
         }
         long before = dump.walk.fallen();
@@ -358,27 +370,41 @@ final class DemandWatch {
         if (present == null || penaltyClass >= classes || present.cycles.isDumped(penaltyClass)) {
             return false;
         }
-        return room.admitFree(bytes) || isBelowItsShare(penaltyClass) && room.admit(bytes);
+        return room.admitFree(bytes) || isBelowItsShare(present, penaltyClass) && room.admit(bytes);
     }
 
-    private boolean isBelowItsShare(int penaltyClass) {
+    private boolean isBelowItsShare(Watched present, int penaltyClass) {
         double[] shares = context.shares();
         if (shares == null || penaltyClass >= shares.length) {
             return false;
         }
-        long own = 0;
-        long all = 0;
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                own += shard.classBytes(penaltyClass);
-                for (int i = 0; i < classes; i++) {
-                    all += shard.classBytes(i);
+        present.sumsAsked = true;
+        long[] sums = present.sums;
+        return sums[penaltyClass] < shares[penaltyClass] * LongStream.of(sums).sum();
+    }
+
+    /** What the items of each class take; of a shard that is held for long, what they took when it was looked at last. */
+    private void sum(Watched present, long now, Runnable giveWay) {
+        present.summedNanos = now;
+        present.sumsAsked = false;
+        for (int i = 0; i < shards.length; i++) {
+            if (shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
+                try {
+                    for (int of = 0; of < classes; of++) {
+                        present.bytesOf[i][of] = shards[i].classBytes(of);
+                    }
+                } finally {
+                    shards[i].unlock();
                 }
-            } finally {
-                shard.unlock();
+            }
+            giveWay.run();
+        }
+        long[] sums = new long[classes];
+        for (long[] own : present.bytesOf) {
+            for (int of = 0; of < classes; of++) {
+                sums[of] += own[of];
             }
         }
-        return own < shares[penaltyClass] * all;
+        present.sums = sums;
     }
 }

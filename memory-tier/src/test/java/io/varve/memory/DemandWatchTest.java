@@ -20,6 +20,8 @@ import io.varve.memory.shard.ShardContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -275,6 +277,18 @@ class DemandWatchTest {
             trees.assertSound();
         }
         fixture = open(config());
+    }
+
+    /** What pressure may not drive out might not come up again, or be let go below. */
+    @ParameterizedTest
+    @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "VOLATILE_LRU"})
+    void whatThePolicyKeepsStays(EvictionPolicy policy) {
+        fixture.cache.reconfigure(config().withEvictionPolicy(policy));
+        toTheValley();
+        assertThat(report().classes().get(PERIODIC).dumped()).isTrue();
+        assertThat(report().dumping()).isFalse();
+        assertThat(below.items).isEmpty();
+        assertThat(fixture.cache.size(0)).isEqualTo(2 * KEYS);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.varve.memory.shard;
 import java.util.Arrays;
 
 import io.varve.memory.index.Index;
+import io.varve.memory.item.Item;
 import io.varve.memory.item.LowerTier;
 import io.varve.memory.segment.ItemLayout;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Has a shard's items of one class fall to the tier below, slice by slice, in the order in which a tier that is ordered as memory is walked over has them: one
  * pass from its beginning to its end. Guarded by the shard's lock.
  *
- * <p>What falls falls as if pressure drove it out. So it is below and not in memory any more, and whoever writes or deletes it brings it up first: nothing has to be
+ * <p>What falls falls as if pressure drove it out, and only what the policy of now would let go. So it is below and not in memory any more, and whoever writes or deletes it brings it up first: nothing has to be
  * merged when it comes back.
  */
 public final class ShardDump {
@@ -57,7 +58,7 @@ public final class ShardDump {
      */
     public Progress slice(Walk walk, int penaltyClass, long nowMillis, long deadlineNanos) {
         LowerTier lower = context.lower;
-        if (lower == null) {
+        if (lower == null || !context.evictionPolicy.evicts()) {
             return Progress.DONE;
         }
         for (Index index = next(walk); index != null; index = next(walk)) {
@@ -93,12 +94,16 @@ public final class ShardDump {
     private void meet(long location, int penaltyClass, long nowMillis) {
         long address = items.address(location);
         if (ItemLayout.penaltyClass(address) == penaltyClass && !ItemLayout.isTree(address)
-                && !items.timed().isGone(address, nowMillis)) {
+                && mayGo(address) && !items.timed().isGone(address, nowMillis)) {
             if (metCount == met.length) {
                 met = Arrays.copyOf(met, 2 * met.length);
             }
             met[metCount++] = location;
         }
+    }
+
+    private boolean mayGo(long address) {
+        return !context.evictionPolicy.onlyVolatile() || TimedHashes.expireAtMillis(address) != Item.NEVER;
     }
 
     private Progress fall(LowerTier lower, Walk walk, long deadlineNanos) {

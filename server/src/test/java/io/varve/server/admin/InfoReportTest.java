@@ -47,7 +47,7 @@ class InfoReportTest {
         asked.clear();
         assertThat(report.write(List.of(section))).isNotEmpty();
         assertThat(asked).filteredOn(method -> !method.equals("config") && !method.equals("shardCount"))
-                .contains("stats").isSubsetOf("stats", "penalties").doesNotHaveDuplicates();
+                .contains("stats").isSubsetOf("stats", "penalties", "demand").doesNotHaveDuplicates();
     }
 
     @Test
