@@ -325,6 +325,25 @@ class DemandWatchTest {
     }
 
     /** Keys that are neither in memory nor below miss too. */
+    /** What is written or deleted in a valley is no demand for the others. */
+    @Test
+    void writesAndDeletesDoNotWakeIt() {
+        toTheValley();
+        for (int i = 0; i < 2 * MISSES; i++) {
+            set(PERIODIC, key(PERIODIC, i), "new");
+            delete(key(PERIODIC, 2 * MISSES + i));
+        }
+        fixture.maintainFully();
+        assertThat(below.loads).isEmpty();
+        assertThat(get(key(PERIODIC, 0))).as("where it was written").isNotNull();
+        for (int i = 0; i < MISSES - 1; i++) {
+            assertThat(get(key(PERIODIC, 4 * MISSES + i))).isNotNull();
+        }
+        fixture.maintainFully();
+        assertThat(below.loads).isEmpty();
+        assertThat(report().classes().get(PERIODIC).dumped()).isTrue();
+    }
+
     @Test
     void keysThatAreGoneWakeItAsWell() {
         toTheValley();

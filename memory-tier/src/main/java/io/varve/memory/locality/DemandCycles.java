@@ -1,7 +1,6 @@
 package io.varve.memory.locality;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import io.varve.memory.locality.DemandCycle.Advice;
 
@@ -9,9 +8,8 @@ import io.varve.memory.locality.DemandCycle.Advice;
  * The demand for all classes: which are dumped, and which of them wake (pRedis, section 4). Single-writer, many readers: who ends slots is one thread, what reads
  * find may be told by any.
  *
- * <p>A dumped class wakes with so many misses one after the other. A miss is a read that finds nothing in memory, be its item below or nowhere. An item that is
- * below comes back before the read is run, and the read then finds it: that is still the miss, and no hit. Which of the reads that find something these are nobody
- * knows, so as many of them as have come back count neither way.
+ * <p>A dumped class wakes with so many misses one after the other. A miss is a read that finds nothing in memory, be its item below or nowhere: that an item came back from
+ * there for it, and is found then, makes it no hit.
  */
 public final class DemandCycles {
     private final DemandCycle[] cycles;
@@ -19,8 +17,6 @@ public final class DemandCycles {
     /** A bit for each class that is dumped, and for each that was woken by misses since somebody asked. */
     private final AtomicInteger dumped = new AtomicInteger();
     private final AtomicInteger woken = new AtomicInteger();
-    /** Of each dumped class: items that came back and were not read since. */
-    private final AtomicIntegerArray unread;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
     public DemandCycles(int classes, DemandSettings settings) {
@@ -29,7 +25,6 @@ public final class DemandCycles {
         for (int i = 0; i < classes; i++) {
             cycles[i] = new DemandCycle(settings);
         }
-        unread = new AtomicIntegerArray(classes);
     }
 
     public int classes() {
@@ -44,10 +39,7 @@ public final class DemandCycles {
     public Advice endSlot(int penaltyClass, long accesses, Returns returning) {
         Advice advice = cycles[penaltyClass].endSlot(accesses, returning);
         switch (advice) {
-            case DUMP -> {
-                unread.set(penaltyClass, 0);
-                dumped.getAndUpdate(bits -> bits | 1 << penaltyClass);
-            }
+            case DUMP -> dumped.getAndUpdate(bits -> bits | 1 << penaltyClass);
             case LOAD -> dumped.getAndUpdate(bits -> bits & ~(1 << penaltyClass));
             case NOTHING -> {
             }
@@ -59,26 +51,18 @@ public final class DemandCycles {
         return (dumped.get() >>> penaltyClass & 1) != 0;
     }
 
-    /** A read has found an item in memory. */
+    /** A read has found an item in memory, where it was before. */
     public void hit(int penaltyClass) {
-        if (isDumped(penaltyClass) && unread.getAndUpdate(penaltyClass, items -> Math.max(0, items - 1)) == 0) {
+        if (isDumped(penaltyClass)) {
             cycles[penaltyClass].hit();
         }
     }
 
-    /** A read has found nothing. */
+    /** A read has found nothing, or what came back for it. */
     public void missed(int penaltyClass) {
         if (isDumped(penaltyClass) && cycles[penaltyClass].missed()) {
             woken.getAndUpdate(bits -> bits | 1 << penaltyClass);
             dumped.getAndUpdate(bits -> bits & ~(1 << penaltyClass));
-        }
-    }
-
-    /** An item has come back because it was asked for. */
-    public void fetched(int penaltyClass) {
-        if (isDumped(penaltyClass)) {
-            unread.incrementAndGet(penaltyClass);
-            missed(penaltyClass);
         }
     }
 

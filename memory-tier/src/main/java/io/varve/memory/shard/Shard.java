@@ -338,7 +338,7 @@ public final class Shard {
         long address = items.address(location);
         items.access().restore(address, access);
         items.segments().penaltyClass(location,
-                items.penalties().restored(penaltyClass, ItemLayout.penaltyClass(address)));
+                items.penalties().restored(key, penaltyClass, ItemLayout.penaltyClass(address)));
         Memory.copy(value, from, ItemLayout.valueAddress(address), valueLength);
         return true;
     }

@@ -6,9 +6,14 @@ import io.varve.memory.locality.Returns;
 
 /** Tells what watches the demand for each class of a shard's accesses (pRedis, section 4). Guarded by the shard's lock. */
 public final class ShardDemand {
+    /** A power of two: more than are fetched for a shard at a time, but seldom. */
+    private static final int FETCHED = 256;
+
     private final DemandCycles cycles;
     private final ReturningKeys keys;
     private final int lastClass;
+    /** Keys whose items came back and were not read since, as far as they are remembered: by some bits of the hash, 0: none. */
+    private final long[] fetched = new long[FETCHED];
 
     /**
      * @param cycles of all shards
@@ -24,20 +29,31 @@ public final class ShardDemand {
     void read(long hash, int penaltyClass, boolean found) {
         int of = Math.min(penaltyClass, lastClass);
         keys.access(hash, of);
-        if (found) {
-            cycles.hit(of);
-        } else {
+        if (!found) {
             cycles.missed(of);
+        } else if (cycles.isDumped(of)) {
+            if (fetched[place(hash)] == hash) {
+                fetched[place(hash)] = 0;
+                cycles.missed(of);
+            } else {
+                cycles.hit(of);
+            }
         }
+    }
+
+    private static int place(long hash) {
+        return (int) hash & FETCHED - 1;
     }
 
     void write(long hash, int penaltyClass) {
         keys.access(hash, Math.min(penaltyClass, lastClass));
     }
 
-    /** An item has come back from the tier below. */
-    void fetched(int penaltyClass) {
-        cycles.fetched(Math.min(penaltyClass, lastClass));
+    /** An item has come back from the tier below: for a read, which has missed then, or for a write, which says nothing. */
+    void fetched(long hash, int penaltyClass) {
+        if (cycles.isDumped(Math.min(penaltyClass, lastClass))) {
+            fetched[place(hash)] = hash;
+        }
     }
 
     /** Adds to each class what its keys did in the slot that ends. */
@@ -59,6 +75,6 @@ public final class ShardDemand {
     }
 
     public long bytes() {
-        return keys.bytes();
+        return keys.bytes() + (long) FETCHED * Long.BYTES;
     }
 }

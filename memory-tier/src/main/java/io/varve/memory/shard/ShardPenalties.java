@@ -210,13 +210,13 @@ public final class ShardPenalties {
      * @param placed the class that it was given for want of a better one
      * @return the class that it is to have
      */
-    int restored(int told, int placed) {
+    int restored(Key key, int told, int placed) {
         PenaltyTracking tracking = followed;
         int penaltyClass = told < 0
                 ? placed
                 : tracking == null ? told : Math.min(told, tracking.ranges().classes() - 1);
         if (demand != null) {
-            demand.fetched(penaltyClass);
+            demand.fetched(hash(key), penaltyClass);
         }
         return penaltyClass;
     }
