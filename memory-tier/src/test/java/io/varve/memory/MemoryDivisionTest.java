@@ -153,7 +153,6 @@ final class MemoryDivisionTest {
                 assertThat(cheap.suggestedShare()).isBetween(0.4, 0.6);
                 assertThat(cheap.share()).isBetween(0.4, 0.6);
             }
-            System.out.println(policy + ": " + fixture.cache.stats().bytesMoved() + " bytes moved");
             return fixture.cache.stats().bytesMoved();
         }
     }
