@@ -17,10 +17,11 @@ public record DemandReport(long slots, List<OfClass> classes, boolean dumping) {
      * @param periodic      whether the last valley was one of a periodic demand
      * @param intervalSlots from one valley to the next; -1 until two were seen
      * @param dumps         how often its items were dumped
+     * @param givenUp       how often some of them stayed, because the tier below had no room
      * @param wakes         how often it was woken after that
      * @param dumpedItems   that have fallen because of its valleys
      */
-    public record OfClass(boolean dumped, boolean periodic, long intervalSlots, long dumps, long wakes,
+    public record OfClass(boolean dumped, boolean periodic, long intervalSlots, long dumps, long givenUp, long wakes,
             long dumpedItems) {}
 
     public DemandReport {
@@ -29,6 +30,10 @@ public record DemandReport(long slots, List<OfClass> classes, boolean dumping) {
 
     public long dumps() {
         return classes.stream().mapToLong(OfClass::dumps).sum();
+    }
+
+    public long givenUp() {
+        return classes.stream().mapToLong(OfClass::givenUp).sum();
     }
 
     public long wakes() {

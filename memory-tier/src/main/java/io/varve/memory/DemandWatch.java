@@ -1,12 +1,11 @@
 package io.varve.memory;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.stream.LongStream;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -21,7 +20,6 @@ import io.varve.memory.locality.Returns;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 import io.varve.memory.shard.ShardDemand;
-import io.varve.memory.shard.ShardDump;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  * <p>It watches where it is asked to, penalties are tracked and there is a tier below. Else nothing is counted or remembered for it.
  */
 final class DemandWatch {
-    private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     /** How often is summed what classes have, while something is loaded. */
     private static final long SUM_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Of all shards: so many tell well what share of a peak's keys returns. */
@@ -48,17 +45,6 @@ final class DemandWatch {
     /** What is known since it watches; null if it does not. */
     private volatile @Nullable Watched watched;
 
-    /** The items of a class that are falling. Maintenance's, but for the walk, which is guarded by the shard's lock. */
-    private static final class Dump {
-        private final int penaltyClass;
-        private int shard;
-        private ShardDump.Walk walk = new ShardDump.Walk();
-
-        private Dump(int penaltyClass) {
-            this.penaltyClass = penaltyClass;
-        }
-    }
-
     /** What the last slot has shown: how many there were, and by class what was learnt. Immutable. */
     private record Told(long slots, List<Cycle> classes) {}
 
@@ -68,12 +54,12 @@ final class DemandWatch {
     /** Maintenance's, but for what is told to others. */
     private static final class Watched {
         private final DemandCycles cycles;
-        private final AtomicLongArray dumps;
+        private final ClassDumps dumps;
         private final AtomicLongArray wakes;
-        private final AtomicLongArray dumpedItems;
-        private final ArrayDeque<Dump> dumping = new ArrayDeque<>();
         /** The largest share that each class had since it is awake. */
         private final double[] shares;
+        /** By shard, when it was looked at last; and all shards' together when the last slot ended. */
+        private final ClassCounts[] counts;
         private ClassCounts before;
         private long slotStartNanos;
         /** Shares that were changed here, and not divided. */
@@ -84,18 +70,18 @@ final class DemandWatch {
         private volatile long[] sums;
         private volatile boolean sumsAsked;
         private long summedNanos;
-        private volatile boolean isDumping;
 
-        private Watched(DemandCycles cycles, int shards, ClassCounts before, long nowNanos) {
+        /** @param counts by shard */
+        private Watched(DemandCycles cycles, ClassDumps dumps, ClassCounts[] counts, long nowNanos) {
             this.cycles = cycles;
-            this.before = before;
+            this.dumps = dumps;
+            this.counts = counts;
+            before = sum(counts);
             slotStartNanos = nowNanos;
-            dumps = new AtomicLongArray(cycles.classes());
             wakes = new AtomicLongArray(cycles.classes());
-            dumpedItems = new AtomicLongArray(cycles.classes());
             shares = new double[cycles.classes()];
             sums = new long[cycles.classes()];
-            bytesOf = new long[shards][cycles.classes()];
+            bytesOf = new long[counts.length][cycles.classes()];
             told = learnt(0);
         }
 
@@ -137,7 +123,7 @@ final class DemandWatch {
         DemandCycles cycles = new DemandCycles(classes, wanted);
         long tables = tell(cycles);
         charge(Math.min(cycles.bytes() + tables, config.maxMemoryBytes() / LARGEST_PART));
-        watched = new Watched(cycles, shards.length, counts(), context.ticker().nanoTime());
+        watched = new Watched(cycles, new ClassDumps(context, shards, classes), counts(), context.ticker().nanoTime());
     }
 
     /** Has shards tell their accesses, or not any more. @return what that takes */
@@ -198,7 +184,7 @@ final class DemandWatch {
         if (now - present.slotStartNanos >= slotNanos(present)) {
             endSlot(present, now, giveWay);
         }
-        return dumpSlice(present, giveWay);
+        return present.dumps.slice(present.cycles::isDumped, giveWay);
     }
 
     private static long slotNanos(Watched present) {
@@ -211,51 +197,79 @@ final class DemandWatch {
         present.slotStartNanos = now;
         Returns[] returns = new Returns[classes];
         Arrays.fill(returns, Returns.NONE);
-        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
-        forEach(shard -> {
-            shard.penalties().addTo(counts);
-            ShardDemand demand = shard.penalties().demand();
+        boolean[] asked = new boolean[shards.length];
+        forEach(i -> {
+            asked[i] = true;
+            present.counts[i] = counts(shards[i]);
+            ShardDemand demand = shards[i].penalties().demand();
             if (demand != null) {
                 demand.takeReturns(returns);
             }
         }, giveWay);
+        ClassCounts counts = sum(present.counts);
         ClassCounts slot = counts.since(present.before);
         present.before = counts;
         noteShares(present);
+        present.dumps.endSlot();
         for (int i = 0; i < classes; i++) {
             Advice advice = present.cycles.endSlot(i, Math.round(Math.max(0, slot.accesses(i)) * late), returns[i]);
             if (advice == Advice.DUMP) {
-                present.dumps.incrementAndGet(i);
-                present.dumping.add(new Dump(i));
+                present.dumps.begin(i);
             } else if (advice == Advice.LOAD) {
                 wake(present, i);
             }
+            // Who is asked for a long history takes long to search it.
+            giveWay.run();
         }
-        forEach(shard -> {
-            ShardDemand demand = shard.penalties().demand();
-            if (demand != null) {
+        forEach(i -> {
+            ShardDemand demand = shards[i].penalties().demand();
+            if (demand != null && asked[i]) {
                 demand.endSlot();
             }
         }, giveWay);
         present.told = present.learnt(present.told.slots + 1);
     }
 
-    private void forEach(Consumer<Shard> action, Runnable giveWay) {
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                action.accept(shard);
-            } finally {
-                shard.unlock();
+    /** Under the lock of each shard, but for those that another thread has for long: what there is to know of them is known in the next slot. */
+    private void forEach(IntConsumer action, Runnable giveWay) {
+        for (int i = 0; i < shards.length; i++) {
+            if (shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
+                try {
+                    action.accept(i);
+                } finally {
+                    shards[i].unlock();
+                }
             }
             giveWay.run();
         }
     }
 
-    private ClassCounts counts() {
-        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
-        forEach(shard -> shard.penalties().addTo(counts), () -> {});
+    /** By shard. */
+    private ClassCounts[] counts() {
+        ClassCounts[] counts = new ClassCounts[shards.length];
+        for (int i = 0; i < shards.length; i++) {
+            shards[i].lock();
+            try {
+                counts[i] = counts(shards[i]);
+            } finally {
+                shards[i].unlock();
+            }
+        }
         return counts;
+    }
+
+    private static ClassCounts counts(Shard shard) {
+        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+        shard.penalties().addTo(counts);
+        return counts;
+    }
+
+    private static ClassCounts sum(ClassCounts[] counts) {
+        ClassCounts sum = new ClassCounts(PenaltyRanges.MOST);
+        for (ClassCounts own : counts) {
+            own.addTo(sum);
+        }
+        return sum;
     }
 
     /** Notes what the classes have while they are awake. */
@@ -303,48 +317,6 @@ final class DemandWatch {
         }
     }
 
-    private boolean dumpSlice(Watched present, Runnable giveWay) {
-        // One that has been woken stays where it is.
-        present.dumping.removeIf(dump -> !present.cycles.isDumped(dump.penaltyClass));
-        Dump dump = present.dumping.peek();
-        present.isDumping = dump != null;
-        if (dump == null) {
-            return false;
-        }
-        long deadline = context.ticker().nanoTime() + SLICE_NANOS;
-        ShardDump.Progress progress;
-        do {
-            progress = dumpSlice(present, dump, deadline);
-        } while (progress == ShardDump.Progress.DONE && dump.shard < shards.length
-                && context.ticker().nanoTime() - deadline < 0);
-        giveWay.run();
-        if (dump.shard == shards.length) {
-            present.dumping.remove();
-            present.isDumping = !present.dumping.isEmpty();
-        }
-        return progress != ShardDump.Progress.HELD_UP && present.isDumping;
-    }
-
-    private ShardDump.Progress dumpSlice(Watched present, Dump dump, long deadlineNanos) {
-        Shard shard = shards[dump.shard];
-        if (!shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
-            return ShardDump.Progress.HELD_UP;
-        }
-        long before = dump.walk.fallen();
-        ShardDump.Progress progress;
-        try {
-            progress = shard.dump().slice(dump.walk, dump.penaltyClass, context.ticker().wallMillis(), deadlineNanos);
-        } finally {
-            shard.unlock();
-        }
-        present.dumpedItems.addAndGet(dump.penaltyClass, dump.walk.fallen() - before);
-        if (progress == ShardDump.Progress.DONE) {
-            dump.shard++;
-            dump.walk = new ShardDump.Walk();
-        }
-        return progress;
-    }
-
     // --- for others
 
     /** See {@link Cache#demand}. */
@@ -359,9 +331,9 @@ final class DemandWatch {
         for (int i = 0; i < classes; i++) {
             reports.add(new DemandReport.OfClass(present.cycles.isDumped(i), told.classes.get(i).periodic,
                     told.classes.get(i).intervalSlots,
-                    present.dumps.get(i), present.wakes.get(i), present.dumpedItems.get(i)));
+                    present.dumps.begun(i), present.dumps.givenUp(i), present.wakes.get(i), present.dumps.items(i)));
         }
-        return new DemandReport(told.slots, reports, present.isDumping);
+        return new DemandReport(told.slots, reports, present.dumps.areUnderWay());
     }
 
     /** See {@link Cache#admitLoaded}. */
@@ -387,18 +359,11 @@ final class DemandWatch {
     private void sum(Watched present, long now, Runnable giveWay) {
         present.summedNanos = now;
         present.sumsAsked = false;
-        for (int i = 0; i < shards.length; i++) {
-            if (shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
-                try {
-                    for (int of = 0; of < classes; of++) {
-                        present.bytesOf[i][of] = shards[i].classBytes(of);
-                    }
-                } finally {
-                    shards[i].unlock();
-                }
+        forEach(i -> {
+            for (int of = 0; of < classes; of++) {
+                present.bytesOf[i][of] = shards[i].classBytes(of);
             }
-            giveWay.run();
-        }
+        }, giveWay);
         long[] sums = new long[classes];
         for (long[] own : present.bytesOf) {
             for (int of = 0; of < classes; of++) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -217,14 +218,78 @@ class DemandWatchTest {
         assertThat(below.items).hasSize(KEYS / 2);
 
         below.room = KEYS - 1;
-        endSlot();
+        fixture.maintainFully();
         assertThat(below.items).hasSize(KEYS - 1);
+        endSlot();
         assertThat(report().dumping()).isTrue();
         below.room = KEYS;
-        endSlot();
+        fixture.maintainFully();
         assertThat(below.items).hasSize(KEYS);
         assertThat(report().dumping()).isFalse();
+        assertThat(report().givenUp()).isZero();
         assertThat(fixture.cache.stats().evicted()).isZero();
+    }
+
+    @Test
+    void whatFindsNoRoomForAWholeSlotStays() {
+        below.room = KEYS / 2;
+        toTheValley();
+        endSlot();
+        endSlot();
+        assertThat(report().dumping()).isFalse();
+        assertThat(report().classes().get(PERIODIC).givenUp()).isOne();
+        assertThat(report().classes().get(PERIODIC).dumped()).as("it wakes as others do").isTrue();
+        below.room = KEYS;
+        endSlot();
+        assertThat(below.items).hasSize(KEYS / 2);
+        assertThat(fixture.cache.size(0)).isEqualTo(KEYS + KEYS / 2);
+        assertThat(fixture.cache.stats().evicted()).isZero();
+    }
+
+    /** A command of another thread has one of the shards in the slot that ends, and while the class falls. */
+    @Test
+    void aHeldShardIsLeftForLater() throws InterruptedException {
+        fill();
+        slots(PHASE, 2);
+        slots(PHASE, 0);
+        slots(PHASE, 2);
+        slot(0);
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        CacheSession session = fixture.cache.newSession();
+        ShardSet one = new ShardSet(4);
+        one.add(2);
+        Thread holder = new Thread(() -> {
+            session.lock(one);
+            try {
+                held.countDown();
+                end.await();
+            } catch (InterruptedException nobodyDoes) {
+                throw new AssertionError(nobodyDoes);
+            } finally {
+                session.unlock(one);
+            }
+        });
+        for (int i = 0; i < KEYS; i++) {
+            assertThat(get(key(STEADY, i))).isNotNull();
+        }
+        ticker.advanceMillis(SLOT_MILLIS);
+        holder.start();
+        held.await();
+        try {
+            for (int round = 0; round < 10; round++) {
+                assertThat(fixture.cache.maintain()).isNotNegative();
+            }
+            assertThat(report().dumps()).isOne();
+            assertThat(report().dumping()).isTrue();
+            assertThat(below.items.size()).isBetween(KEYS / 2, KEYS - 1);
+        } finally {
+            end.countDown();
+            holder.join();
+        }
+        fixture.maintainFully();
+        assertThat(below.items).hasSize(KEYS);
+        assertThat(report().dumping()).isFalse();
     }
 
     @Test
@@ -324,7 +389,6 @@ class DemandWatchTest {
         assertThat(fixture.cache.admitLoaded(PERIODIC, 100)).isTrue();
     }
 
-    /** Keys that are neither in memory nor below miss too. */
     /** What is written or deleted in a valley is no demand for the others. */
     @Test
     void writesAndDeletesDoNotWakeIt() {
@@ -344,6 +408,7 @@ class DemandWatchTest {
         assertThat(report().classes().get(PERIODIC).dumped()).isTrue();
     }
 
+    /** Keys that are neither in memory nor below miss too. */
     @Test
     void keysThatAreGoneWakeItAsWell() {
         toTheValley();
@@ -504,7 +569,7 @@ class DemandWatchTest {
         fill();
         int[] turns = new int[1];
         int rounds = 0;
-        int before = 0;
+        int before;
         int most = 0;
         for (int slot = 0; report().dumps() == 0; slot++) {
             assertThat(slot).isLessThan(4 * PHASE);
@@ -522,6 +587,7 @@ class DemandWatchTest {
             before = below.items.size();
             turns[0] = 0;
             assertThat(fixture.cache.maintain(() -> turns[0]++)).isNotNegative();
+            assertThat(turns[0]).isPositive();
             most = Math.max(most, below.items.size() - before);
             rounds++;
         } while (report().dumping() && rounds < 1000);

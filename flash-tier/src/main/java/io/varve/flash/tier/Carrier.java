@@ -325,16 +325,32 @@ final class Carrier {
                 break;
             }
         }
-        found.looked().outcome(Outcome.NO_ROOM);
+        found.looked().outcome(found.looked().isLoad() ? Outcome.OTHER : Outcome.NO_ROOM);
         Turn.Removal removal = found.removal();
-        if (removal == null || removal.uncounts()) {
-            fallAgain(found.item(), found.looked().wanted(), holdings);
-        } else {
+        if (removal != null && !removal.uncounts()) {
             counts.shed.increment();
+        } else if (found.looked().isLoad()) {
+            putBack(found.item(), found.looked().wanted(), holdings);
+        } else {
+            fallAgain(found.item(), found.looked().wanted(), holdings);
         }
     }
 
-    /** @return false if others were faster where there was room */
+    /** Nobody has asked for it, so it is not to be lost because what falls has filled the lane: its record is written where it was. */
+    private void putBack(Fallen item, Wanted wanted, Holdings holdings) {
+        Turn turn = tier.newTurn();
+        turn.write(item);
+        turn.run();
+        if (turn.writes().getFirst().refused()) {
+            shed(item, holdings);
+            tier.refuse();
+        } else {
+            tier.evictor().written(item.bytes());
+            holdings.canBeFound(wanted.place());
+        }
+    }
+
+    /** @return false if others were faster where there was room, or have the shard for long and nobody waits for the item */
     private boolean isBack(Found found, Holdings holdings) {
         Wanted wanted = found.looked().wanted();
         byte[] recordKey = wanted.recordKey();
@@ -344,7 +360,9 @@ final class Carrier {
         }
         Memory.copy(ItemKey.keyOf(recordKey), 0, keyBytes.address(), length);
         session.bind(key, wanted.database(), keyBytes.address(), length);
-        session.lock(key);
+        if (!lock(found.looked())) {
+            return false;
+        }
         try {
             if (bound(wanted)) {
                 restore(found.item().record(), found.looked().isLoad());
@@ -363,6 +381,15 @@ final class Carrier {
         } finally {
             session.unlock(key);
         }
+    }
+
+    /** Locks the key's shard. Those who ask for other keys of the lane are not to wait for one that nobody asks for. */
+    private boolean lock(Looked looked) {
+        if (looked.isLoad()) {
+            return session.lockWithin(key, CacheSession.PATIENCE_NAPS, false);
+        }
+        session.lock(key);
+        return true;
     }
 
     /** Binds the key in the database that is in its epoch, if there is one: it may have been exchanged, or emptied. */

@@ -19,7 +19,7 @@ public final class Fetch {
         ABSENT,
         /** It is on flash, and memory has no room for it. */
         NO_ROOM,
-        /** It is on flash, and stays there: it is not of the class that is loaded. */
+        /** It is on flash, and stays there: it is not of the class that is loaded, or others were in its way. */
         OTHER,
         /** Flash failed. What was on it is given up, so the database is in another epoch now, or will be. */
         UNKNOWN
@@ -78,7 +78,7 @@ public final class Fetch {
         this(ASKED, whenKnown);
     }
 
-    /** Of keys for which nobody waits: they come back if they are of a class, and there is room for them without others going. */
+    /** Of keys for which nobody waits: they come back if they are of a class, and {@link io.varve.memory.Cache#admitLoaded there is room} for them. */
     Fetch(int loadedClass, Runnable whenKnown) {
         this.loadedClass = loadedClass;
         this.whenKnown = whenKnown;

@@ -141,7 +141,10 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return falls;
     }
 
-    /** What is chosen by chance, or seen twice, is not asked: an item that is offered is expected to be asked for again. */
+    /**
+     * What is chosen by chance, or seen twice, is not asked: an item that is offered is expected to be asked for again. While the last write has failed, or
+     * much is to be taken out that was not yet, what is offered might have to be given up: it is refused.
+     */
     @Override
     public Answer offer(long epoch, long hash, Item item, int access, int penaltyClass) {
         long place = ItemKey.place(hash);
@@ -149,7 +152,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         if (!isTakeable(item) || !lane.couldSpare(bytes(item))) {
             return Answer.NEVER;
         }
-        return isOpen() && holdings.count() < evictor.mostItems() && lane.canSpare(bytes(item))
+        return isOpen() && !watch.isFailing() && !departures.areMany() && holdings.count() < evictor.mostItems()
+                && lane.canSpare(bytes(item))
                 && fall(place, epoch, item, access, penaltyClass) ? Answer.TAKEN : Answer.LATER;
     }
 

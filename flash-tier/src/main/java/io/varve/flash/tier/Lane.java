@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is asked for goes first, but every other turn is for what has fallen when that is a good part of what may wait: else it
  * would be lost as soon as there are always some who ask. What is asked for and has fallen and is not written yet goes back as it is.
- * What is loaded, for which nobody waits, is looked at while nobody asks for anything.
+ * What is loaded, for which nobody waits, is looked at while nobody asks for anything, or when many turns were for those who do.
  */
 final class Lane {
     /** Keys that are looked at, or records that are written, in one turn. */
@@ -32,6 +32,8 @@ final class Lane {
     private static final int PART_BEFORE_ASKED = 4;
     /** Of those for which nobody waits: who begins to wait meanwhile is not to wait long. */
     private static final int MOST_LOADED_AT_ONCE = 8;
+    /** So many turns for those who ask go before one for what is loaded. */
+    private static final int TURNS_BEFORE_LOADS = 8;
     /** What is offered is not to take the room of what has to fall. */
     private static final int PART_FOR_OFFERS = 2;
 
@@ -51,12 +53,14 @@ final class Lane {
     private long fallingBytes;
     /** Whether the last turn was one for those who ask. */
     private boolean asksServed;
+    /** How many were since the last one for what is loaded. */
+    private int turnsSinceLoads;
     private boolean closing;
 
     /** A key that is asked for. */
     record Asked(Fetch fetch, Wanted wanted, long sinceNanos) {}
 
-    /** A key, all who asked for it, and what had fallen of it. Immutable, but for the list while it is made. */
+    /** A key, all who asked for it, and what had fallen of it, which is left where it is by those who load. Immutable, but for the list while it is made. */
     record Looked(List<Asked> askers, @Nullable Fallen fallen) {
         /** Whether nobody waits for it. Those who ask and those who load are never looked at together. */
         boolean isLoad() {
@@ -169,26 +173,8 @@ final class Lane {
             }
             boolean writes = asksServed
                     && (fallingBytes > mostBytes / PART_BEFORE_ASKED || leaving.size() >= MOST_LEAVING_AT_ONCE);
-            ArrayDeque<Asked> served = asked.isEmpty() ? loads : asked;
-            int most = asked.isEmpty() ? MOST_LOADED_AT_ONCE : MOST_AT_ONCE;
-            asksServed = !writes && !served.isEmpty();
-            // Each key once, however many ask for it: it comes back once.
-            Map<Name, Looked> looked = new LinkedHashMap<>();
-            for (int taken = 0; asksServed && !served.isEmpty() && taken < most; taken++) {
-                Asked next = served.remove();
-                Name name = new Name(next.wanted().recordKey());
-                Looked known = looked.get(name);
-                if (known != null) {
-                    known.askers().add(next);
-                    continue;
-                }
-                Fallen fallen = falling.remove(name);
-                if (fallen != null) {
-                    fallingBytes -= fallen.heapBytes();
-                    carried.add(fallen);
-                }
-                looked.put(name, new Looked(new ArrayList<>(List.of(next)), fallen));
-            }
+            asksServed = !writes && !(asked.isEmpty() && loads.isEmpty());
+            List<Looked> looked = asksServed ? takeAsked() : List.of();
             List<Leaving> gone = asksServed ? List.of() : takeLeaving();
             List<Fallen> fallen = new ArrayList<>();
             Iterator<Fallen> eldest = falling.values().iterator();
@@ -199,10 +185,36 @@ final class Lane {
                 eldest.remove();
             }
             carried.addAll(fallen);
-            return new Work(List.copyOf(looked.values()), fallen, gone);
+            return new Work(looked, fallen, gone);
         } finally {
             lock.unlock();
         }
+    }
+
+    private List<Looked> takeAsked() {
+        boolean isLoad = !loads.isEmpty() && (asked.isEmpty() || turnsSinceLoads >= TURNS_BEFORE_LOADS);
+        turnsSinceLoads = isLoad ? 0 : turnsSinceLoads + 1;
+        ArrayDeque<Asked> served = isLoad ? loads : asked;
+        int most = isLoad ? MOST_LOADED_AT_ONCE : MOST_AT_ONCE;
+        // Each key once, however many ask for it: it comes back once.
+        Map<Name, Looked> looked = new LinkedHashMap<>();
+        for (int taken = 0; !served.isEmpty() && taken < most; taken++) {
+            Asked next = served.remove();
+            Name name = new Name(next.wanted().recordKey());
+            Looked known = looked.get(name);
+            if (known != null) {
+                known.askers().add(next);
+                continue;
+            }
+            // What falls while its class is loaded was driven out: it would be so again, and might find no room here any more.
+            Fallen fallen = isLoad ? null : falling.remove(name);
+            if (fallen != null) {
+                fallingBytes -= fallen.heapBytes();
+                carried.add(fallen);
+            }
+            looked.put(name, new Looked(new ArrayList<>(List.of(next)), fallen));
+        }
+        return List.copyOf(looked.values());
     }
 
     /** What has fallen since it was chosen came up before: what was chosen is not there any more. */

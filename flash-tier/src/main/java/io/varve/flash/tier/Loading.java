@@ -27,6 +27,7 @@ final class Loading {
     private static final int KEYS_AT_ONCE = 256;
     private static final long PAUSE_MILLIS = 1;
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 1000;
+    private static final int MOST_FAILURES = 5;
     private static final byte[] BEGINNING = {};
     private static final int NONE = -1;
 
@@ -41,6 +42,8 @@ final class Loading {
     private List<Long> epochs = List.of();
     /** Where the next slice begins. */
     private byte[] from = BEGINNING;
+    /** Slices that failed, one after the other. */
+    private int failures;
     private volatile boolean isLoading;
 
     /** @param lanes have keys looked at */
@@ -82,6 +85,7 @@ final class Loading {
         isLoading = !waiting.isEmpty();
         loaded = isLoading ? waiting.remove() : NONE;
         from = BEGINNING;
+        failures = 0;
         if (isLoading) {
             epochs = cache.epochs().ofDatabases();
             step();
@@ -91,9 +95,8 @@ final class Loading {
     private void step() {
         try {
             List<byte[]> keys = slice();
-            boolean isEnd = keys.size() < KEYS_AT_ONCE;
             Fetch[] fetch = new Fetch[1];
-            fetch[0] = new Fetch(loaded, () -> submit(() -> known(fetch[0], isEnd), PAUSE_MILLIS));
+            fetch[0] = new Fetch(loaded, () -> submit(() -> known(fetch[0], keys), PAUSE_MILLIS));
             for (byte[] key : keys) {
                 int database = ItemKey.isKey(key) ? epochs.indexOf(ItemKey.epochOf(key)) : -1;
                 if (database >= 0) {
@@ -103,11 +106,15 @@ final class Loading {
             if (fetch[0].size() > 0) {
                 lanes.accept(fetch[0]);
             } else {
-                submit(() -> known(fetch[0], isEnd), PAUSE_MILLIS);
+                submit(() -> known(fetch[0], keys), PAUSE_MILLIS);
             }
         } catch (RuntimeException | Error failed) {
-            LOG.log(System.Logger.Level.WARNING, "The load of what is on flash is interrupted", failed);
-            submit(this::step, PAUSE_AFTER_FAILURE_MILLIS);
+            failures++;
+            boolean isOver = failures > MOST_FAILURES;
+            LOG.log(System.Logger.Level.WARNING, isOver
+                    ? "The load of a class from flash is given up: its items come back when they are asked for"
+                    : "The load of a class from flash is interrupted, and goes on", failed);
+            submit(isOver ? this::next : this::step, PAUSE_AFTER_FAILURE_MILLIS);
         }
     }
 
@@ -118,23 +125,22 @@ final class Loading {
         while (keys.size() < KEYS_AT_ONCE && walk.next()) {
             keys.add(walk.key());
         }
-        if (!keys.isEmpty()) {
-            byte[] last = keys.getLast();
-            // Right behind the last key.
-            from = Arrays.copyOf(last, last.length + 1);
-        }
         return keys;
     }
 
     /** All keys of a slice are where they belong. */
-    private void known(Fetch fetch, boolean isEnd) {
+    private void known(Fetch fetch, List<byte[]> keys) {
         boolean isFull = false;
         for (int i = 0; i < fetch.size(); i++) {
             isFull |= fetch.outcome(i) == Fetch.Outcome.NO_ROOM;
         }
-        if (isEnd || isFull) {
+        if (keys.size() < KEYS_AT_ONCE || isFull) {
             next();
         } else {
+            byte[] last = keys.getLast();
+            // Right behind the last key.
+            from = Arrays.copyOf(last, last.length + 1);
+            failures = 0;
             step();
         }
     }

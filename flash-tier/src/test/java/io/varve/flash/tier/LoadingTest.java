@@ -18,7 +18,10 @@ import io.varve.memory.locality.DemandSettings;
 import io.varve.memory.locality.PenaltyRanges;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What is on flash of a class that wakes. Confined to the test's thread. */
@@ -232,6 +235,100 @@ class LoadingTest {
             }
             assertThat(fixture.tier.stats().loaded()).isPositive();
             assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
+    /** A command of another thread has one of the shards: what belongs there stays on flash. */
+    @Test
+    void aHeldShardHoldsNoLoadUp() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fillAndPushDown(fixture);
+            FlashTierStats before = fixture.tier.stats();
+            fixture.whileHeld(0, woken(0), () -> {
+                fixture.tier.load(WOKEN);
+                await(() -> fixture.tier.stats().loaded() > 0 && !fixture.tier.stats().loading());
+            });
+            FlashTierStats stats = fixture.tier.stats();
+            assertThat(stats.loaded()).isBetween(KEYS / 4L, KEYS - 1L);
+            assertThat(stats.shed()).isEqualTo(before.shed());
+            assertThat(fixture.classInMemory(0, woken(0))).isEqualTo(-1);
+            assertThat(stats.items() + stats.loaded()).isEqualTo(before.items());
+            load(fixture, WOKEN);
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS);
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.get(0, woken(i))).isEqualTo("value " + i);
+            }
+            assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
+    /** A lane has read a key that it loads when its database is emptied, or exchanged with another. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatIsFlushedOrExchangedWhileItIsLoaded(boolean exchanged) throws InterruptedException {
+        HeldStore store = new HeldStore(device);
+        try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, TierFixture.BOOT, this::watched)) {
+            fillAndPushDown(fixture);
+            store.hold(woken(0).getBytes(UTF_8));
+            fixture.tier.load(WOKEN);
+            store.awaitHeld();
+            TierFixture.join(exchanged ? fixture.tier.swap(0, 2) : fixture.tier.flush(0));
+            store.letGo();
+            await(() -> !fixture.tier.stats().loading());
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.get(0, woken(i))).as("item %d", i).isNull();
+                assertThat(fixture.get(2, woken(i))).as("item %d", i).isEqualTo(exchanged ? "value " + i : null);
+            }
+            assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsLoadedWhenTheTierIsClosedIsThereAfterwards() {
+        String value = "v".repeat(100);
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.writesInto(WOKEN);
+            for (int i = 0; i < 3000; i++) {
+                fixture.setNew(0, woken(i), value);
+            }
+            pushDown(fixture);
+            fixture.tier.load(WOKEN);
+            await(() -> fixture.tier.stats().loaded() > 0);
+        }
+        try (TierFixture fixture = open(AMPLE)) {
+            long before = fixture.tier.count();
+            load(fixture, WOKEN);
+            assertThat(fixture.tier.stats().loaded()).isPositive();
+            assertThat(fixture.cache.size(0) + fixture.tier.count()).isEqualTo(before);
+            assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
+    @Test
+    void aStoreThatCannotBeReadEndsTheLoad() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fillAndPushDown(fixture);
+            device.refuse("walk"::equals);
+            fixture.tier.load(WOKEN);
+            TierFixture.join(fixture.tier.swap(2, 2));
+            await(() -> !fixture.tier.stats().loading());
+            device.refuse(_ -> false);
+            assertThat(fixture.tier.stats().loaded()).isZero();
+            load(fixture, WOKEN);
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS);
+        }
+    }
+
+    @Test
+    void nothingIsOfferedToADiskThatFails() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fixture.set(2, "key", "value");
+            assertThat(fixture.offer(2, "other")).isNull();
+            fixture.tier.refuse();
+            ticker.millis.addAndGet(60_000);
+            assertThat(fixture.offer(2, "key")).isEqualTo(LowerTier.Answer.LATER);
+            fixture.tier.accepted();
+            assertThat(fixture.offer(2, "key")).isEqualTo(LowerTier.Answer.TAKEN);
         }
     }
 

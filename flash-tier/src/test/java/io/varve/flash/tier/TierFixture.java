@@ -191,16 +191,26 @@ final class TierFixture implements AutoCloseable {
         return found[0];
     }
 
-    /** What the tier answers that is offered what is in memory: nothing is done about it. */
-    LowerTier.Answer offer(int database, String name) {
-        LowerTier.Answer[] answer = new LowerTier.Answer[1];
-        boolean offered = withBound(database, name, () -> {
-            boolean there = session.peek(key, item);
-            answer[0] = tier.offer(session.epoch(database), key.hash(), item, 0, 0);
-            return there;
+    /** What the tier answers that is offered what is in memory; null if it is not there. What is taken leaves memory. */
+    LowerTier.@Nullable Answer offer(int database, String name) {
+        LowerTier.@Nullable Answer[] answer = new LowerTier.Answer[1];
+        boolean gone = withBound(database, name, () -> {
+            if (session.peek(key, item)) {
+                answer[0] = tier.offer(session.epoch(database), key.hash(), item, 0, 0);
+            }
+            return answer[0] == LowerTier.Answer.TAKEN && session.delete(key);
         });
-        assert offered;
+        assert gone == (answer[0] == LowerTier.Answer.TAKEN);
         return answer[0];
+    }
+
+    /** Does something while this thread has the key's shard. */
+    void whileHeld(int database, String name, Runnable action) {
+        boolean done = withBound(database, name, () -> {
+            action.run();
+            return true;
+        });
+        assert done;
     }
 
     /** Whether flash may hold the key. */

@@ -78,6 +78,6 @@ public final class DemandCycles {
 
     /** What the histories take. */
     public long bytes() {
-        return (long) Long.BYTES * settings.historySlots() * cycles.length;
+        return (long) (Long.BYTES + Integer.BYTES) * settings.historySlots() * cycles.length;
     }
 }

@@ -3,6 +3,8 @@ package io.varve.memory.locality;
 /** How many accesses each of the last slots had. Confined to its owner. */
 final class RateHistory {
     private final long[] slots;
+    /** For a search, by how long slots are ago. */
+    private final int[] rising;
     private int length;
     /** Where the next one goes. */
     private int end;
@@ -10,6 +12,7 @@ final class RateHistory {
 
     RateHistory(int slots) {
         this.slots = new long[slots];
+        rising = new int[slots];
     }
 
     void add(long accesses) {
@@ -33,30 +36,38 @@ final class RateHistory {
         return slots[at < 0 ? at + slots.length : at];
     }
 
-    /** The highest rate that was kept up for so many slots. */
+    /** The highest rate that was kept up for so many slots; takes time for each slot once. */
     long highestHeld(int duration) {
-        long highest = Long.MIN_VALUE;
-        for (int from = 0; from + duration <= length; from++) {
-            long least = Long.MAX_VALUE;
-            for (int i = from; i < from + duration; i++) {
-                least = Math.min(least, back(i));
-            }
-            highest = Math.max(highest, least);
-        }
-        return highest;
+        return held(duration, 1);
     }
 
-    /** The lowest rate that was not exceeded for so many slots. */
+    /** The lowest rate that was not exceeded for so many slots; takes time for each slot once. */
     long lowestHeld(int duration) {
-        long lowest = Long.MAX_VALUE;
-        for (int from = 0; from + duration <= length; from++) {
-            long most = Long.MIN_VALUE;
-            for (int i = from; i < from + duration; i++) {
-                most = Math.max(most, back(i));
+        return -held(duration, -1);
+    }
+
+    /** The highest of the least rates, each times the sign, of so many slots one after the other. */
+    private long held(int duration, int sign) {
+        long highest = -Long.MAX_VALUE;
+        // Slots that may be the least of those to come: each has less than the next.
+        int first = 0;
+        int count = 0;
+        for (int ago = 0; ago < length; ago++) {
+            long rate = sign * back(ago);
+            while (count > 0 && sign * back(rising[(first + count - 1) % rising.length]) >= rate) {
+                count--;
             }
-            lowest = Math.min(lowest, most);
+            rising[(first + count) % rising.length] = ago;
+            count++;
+            if (rising[first] <= ago - duration) {
+                first = (first + 1) % rising.length;
+                count--;
+            }
+            if (ago >= duration - 1) {
+                highest = Math.max(highest, sign * back(rising[first]));
+            }
         }
-        return lowest;
+        return highest;
     }
 
     /** How many of the last slots, without a gap, had no more than this. */

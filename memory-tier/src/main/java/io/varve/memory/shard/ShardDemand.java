@@ -32,8 +32,7 @@ public final class ShardDemand {
         if (!found) {
             cycles.missed(of);
         } else if (cycles.isDumped(of)) {
-            if (fetched[place(hash)] == hash) {
-                fetched[place(hash)] = 0;
+            if (took(hash)) {
                 cycles.missed(of);
             } else {
                 cycles.hit(of);
@@ -41,11 +40,22 @@ public final class ShardDemand {
         }
     }
 
+    /** Whether the key has come back and was neither read nor written since; now it was. */
+    private boolean took(long hash) {
+        boolean came = fetched[place(hash)] == hash;
+        if (came) {
+            fetched[place(hash)] = 0;
+        }
+        return came;
+    }
+
     private static int place(long hash) {
         return (int) hash & FETCHED - 1;
     }
 
     void write(long hash, int penaltyClass) {
+        // It came for this write.
+        took(hash);
         keys.access(hash, Math.min(penaltyClass, lastClass));
     }
 
