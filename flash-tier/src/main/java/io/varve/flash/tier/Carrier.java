@@ -190,25 +190,33 @@ final class Carrier {
         int next = 0;
         while (next < asked.size()) {
             Part part = new Part(tier.newTurn());
-            while (next < asked.size() && part.bytes < PART_BYTES) {
-                look(asked.get(next), part, holdings);
-                next++;
-            }
-            part.turn.run();
-            part.absent.forEach(looked -> looked.outcome(Outcome.ABSENT));
-            part.useless.forEach((looked, removal) -> {
-                looked.outcome(removal.refused() ? Outcome.NO_ROOM : Outcome.ABSENT);
-                uncount(holdings, removal);
-                tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
-            });
-            for (Found found : part.found) {
-                if (found.removal() != null && found.removal().refused()) {
-                    // It stays where it is, for nobody could say that it is not there any more.
-                    found.looked().outcome(Outcome.NO_ROOM);
-                    tier.refuse();
-                } else {
-                    bringBack(found, holdings);
+            try {
+                while (next < asked.size() && part.bytes < PART_BYTES) {
+                    look(asked.get(next), part, holdings);
+                    next++;
                 }
+                bringBack(part, holdings);
+            } finally {
+                tier.loadingBytes().addAndGet(-part.loadingBytes);
+            }
+        }
+    }
+
+    private void bringBack(Part part, Holdings holdings) {
+        part.turn.run();
+        part.absent.forEach(looked -> looked.outcome(Outcome.ABSENT));
+        part.useless.forEach((looked, removal) -> {
+            looked.outcome(removal.refused() ? Outcome.NO_ROOM : Outcome.ABSENT);
+            uncount(holdings, removal);
+            tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
+        });
+        for (Found found : part.found) {
+            if (found.removal() != null && found.removal().refused()) {
+                // It stays where it is, for nobody could say that it is not there any more.
+                found.looked().outcome(Outcome.NO_ROOM);
+                tier.refuse();
+            } else {
+                bringBack(found, holdings);
             }
         }
     }
@@ -222,6 +230,8 @@ final class Carrier {
         private final Map<Looked, Turn.Removal> useless = new IdentityHashMap<>();
         /** Of the items found, as memory will hold them. */
         private long bytes;
+        /** Of those that nobody asked for. */
+        private long loadingBytes;
 
         Part(Turn turn) {
             this.turn = turn;
@@ -261,7 +271,7 @@ final class Carrier {
             return;
         }
         long bytes = record.length + wanted.recordKey().length + (long) ITEM_OVERHEAD_BYTES;
-        Outcome kept = kept(looked, record, part.bytes + bytes);
+        Outcome kept = kept(looked, record, part, bytes);
         if (kept != null) {
             looked.outcome(kept);
             if (fallen != null) {
@@ -288,15 +298,18 @@ final class Carrier {
         }
     }
 
-    /** Why an item stays below; null if memory has room for it, with others of so many bytes in all. */
-    private @Nullable Outcome kept(Looked looked, byte[] record, long bytes) {
+    /** Why an item of so many bytes stays below; null if memory has room for it, with others of its part. */
+    private @Nullable Outcome kept(Looked looked, byte[] record, Part part, long bytes) {
         if (!looked.isLoad()) {
-            return cache.admit(bytes) ? null : Outcome.NO_ROOM;
+            return cache.admit(part.bytes + bytes) ? null : Outcome.NO_ROOM;
         }
         if (ItemRecord.penaltyClass(record) != looked.loadedClass()) {
             return Outcome.OTHER;
         }
-        return cache.admitLoaded(looked.loadedClass(), bytes) ? null : Outcome.NO_ROOM;
+        // With what all lanes have in their hands: nobody is to go because two of them saw the same room.
+        part.loadingBytes += bytes;
+        long together = tier.loadingBytes().addAndGet(bytes);
+        return cache.admitLoaded(looked.loadedClass(), together) ? null : Outcome.NO_ROOM;
     }
 
     /** What found no room in memory is below once more, as it was counted all the time. */

@@ -17,6 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 import io.varve.flash.record.ItemKey;
@@ -66,6 +67,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private final FilesWatch watch;
     private final Window window;
     private final Loading loading;
+    /** Bytes of items that lanes bring back although nobody asked for them, and that memory may not have yet. */
+    private final AtomicLong loadingBytes = new AtomicLong();
     private final long policyRamBytes;
     private final long capacity;
     private volatile Holdings holdings;
@@ -447,6 +450,10 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     Counts counts() {
         return counts;
+    }
+
+    AtomicLong loadingBytes() {
+        return loadingBytes;
     }
 
     Turn newTurn() {

@@ -6,14 +6,18 @@ import io.varve.memory.locality.Returns;
 
 /** Tells what watches the demand for each class of a shard's accesses (pRedis, section 4). Guarded by the shard's lock. */
 public final class ShardDemand {
-    /** A power of two: more than are fetched for a shard at a time, but seldom. */
-    private static final int FETCHED = 256;
+    /** A key that has come back is in one of so many places, and there are so many times as many. */
+    private static final int WAYS = 8;
+    /** A power of two: many more than come back to a shard for a pipeline. One that is forgotten looks like a hit. */
+    private static final int SETS = 128;
 
     private final DemandCycles cycles;
     private final ReturningKeys keys;
     private final int lastClass;
     /** Keys whose items came back and were not read since, as far as they are remembered: by some bits of the hash, 0: none. */
-    private final long[] fetched = new long[FETCHED];
+    private final long[] fetched = new long[WAYS * SETS];
+    /** Which goes from a set that is full. */
+    private int next;
 
     /**
      * @param cycles of all shards
@@ -32,7 +36,7 @@ public final class ShardDemand {
         if (!found) {
             cycles.missed(of);
         } else if (cycles.isDumped(of)) {
-            if (took(hash)) {
+            if (forget(hash)) {
                 cycles.missed(of);
             } else {
                 cycles.hit(of);
@@ -41,28 +45,48 @@ public final class ShardDemand {
     }
 
     /** Whether the key has come back and was neither read nor written since; now it was. */
-    private boolean took(long hash) {
-        boolean came = fetched[place(hash)] == hash;
-        if (came) {
-            fetched[place(hash)] = 0;
+    private boolean forget(long hash) {
+        int place = place(hash, hash);
+        if (place >= 0) {
+            fetched[place] = 0;
         }
-        return came;
+        return place >= 0;
     }
 
-    private static int place(long hash) {
-        return (int) hash & FETCHED - 1;
+    /** Where one is among those of a hash's set; -1 if it is not. */
+    private int place(long hash, long entry) {
+        int first = first(hash);
+        for (int i = first; i < first + WAYS; i++) {
+            if (fetched[i] == entry) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The first place of a hash's set. */
+    private static int first(long hash) {
+        return (int) hash & (SETS - 1) * WAYS;
     }
 
     void write(long hash, int penaltyClass) {
-        // It came for this write.
-        took(hash);
-        keys.access(hash, Math.min(penaltyClass, lastClass));
+        int of = Math.min(penaltyClass, lastClass);
+        if (cycles.isDumped(of)) {
+            // What came for this write is in memory where it is read after it.
+            forget(hash);
+        }
+        keys.access(hash, of);
     }
 
     /** An item has come back from the tier below: for a read, which has missed then, or for a write, which says nothing. */
     void fetched(long hash, int penaltyClass) {
         if (cycles.isDumped(Math.min(penaltyClass, lastClass))) {
-            fetched[place(hash)] = hash;
+            int place = place(hash, 0);
+            if (place < 0) {
+                next = next + 1 & WAYS - 1;
+                place = first(hash) + next;
+            }
+            fetched[place] = hash;
         }
     }
 
@@ -85,6 +109,6 @@ public final class ShardDemand {
     }
 
     public long bytes() {
-        return keys.bytes() + (long) FETCHED * Long.BYTES;
+        return keys.bytes() + (long) fetched.length * Long.BYTES;
     }
 }
