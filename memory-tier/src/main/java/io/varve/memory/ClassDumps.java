@@ -31,7 +31,7 @@ final class ClassDumps {
     private static final class Dump {
         private final int penaltyClass;
         private final Deque<Part> parts = new ArrayDeque<>();
-        /** Whether an item fell, or a shard was done with, since a slot ended. */
+        /** Whether it was asked for more since a slot ended, or others had a shard for long: all but that there is no room below. */
         private boolean getsOn = true;
 
         private Dump(int penaltyClass, int shards) {
@@ -107,17 +107,16 @@ final class ClassDumps {
         for (int held = 0; held < dump.parts.size();) {
             Part part = dump.parts.remove();
             ShardDump.Progress progress = slice(dump, part, deadlineNanos);
+            dump.getsOn |= progress != ShardDump.Progress.HELD_UP;
             if (progress == ShardDump.Progress.DONE) {
-                dump.getsOn = true;
-            } else if (progress == null) {
+                continue;
+            }
+            if (progress == null) {
                 dump.parts.addLast(part);
                 held++;
             } else {
                 dump.parts.addFirst(part);
                 return progress == ShardDump.Progress.MORE;
-            }
-            if (context.ticker().nanoTime() - deadlineNanos >= 0) {
-                return held < dump.parts.size();
             }
         }
         return false;

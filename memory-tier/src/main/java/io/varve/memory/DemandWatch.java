@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntConsumer;
@@ -24,18 +25,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Watches the demand for each class of penalty: has the items of one fall whose valley has come, and come back when it wakes (pRedis, section 4). Many threads:
- * settings are changed by one thread at a time; {@link #slice} is maintenance's.
+ * settings are changed by one thread at a time, who waits for no shard: he may hold them all, or what another one waits for who does; {@link #slice} is
+ * maintenance's.
  *
  * <p>It watches where it is asked to, penalties are tracked and there is a tier below. Else nothing is counted or remembered for it.
  */
 final class DemandWatch {
+    private static final System.Logger LOG = System.getLogger(DemandWatch.class.getName());
     /** How often is summed what classes have, while something is loaded. */
     private static final long SUM_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Of all shards: so many tell well what share of a peak's keys returns. */
     private static final int KEYS = 1 << 16;
     private static final int LEAST_KEYS = 64;
+    /** Of a shard: its table is walked over under the lock when it is full. */
+    private static final int MOST_KEYS = 1 << 13;
     /** Of a small maxmemory so much is charged for it at the most. */
     private static final int LARGEST_PART = 16;
+    private static final int WITHOUT_WAITING = -1;
 
     private final ShardContext context;
     private final Shard[] shards;
@@ -44,6 +50,8 @@ final class DemandWatch {
     private volatile long chargedBytes;
     /** What is known since it watches; null if it does not. */
     private volatile @Nullable Watched watched;
+    /** By shard: whom it tells of its accesses. Guarded by itself. */
+    private final @Nullable Watched[] told;
 
     /** What the last slot has shown: how many there were, and by class what was learnt. Immutable. */
     private record Told(long slots, List<Cycle> classes) {}
@@ -55,12 +63,14 @@ final class DemandWatch {
     private static final class Watched {
         private final DemandCycles cycles;
         private final ClassDumps dumps;
+        /** By shard. What is in one is guarded by the shard's lock. */
+        private final ShardDemand[] demands;
         private final AtomicLongArray wakes;
         /** The largest share that each class had since it is awake. */
         private final double[] shares;
         /** By shard, when it was looked at last; and all shards' together when the last slot ended. */
         private final ClassCounts[] counts;
-        private ClassCounts before;
+        private @Nullable ClassCounts before;
         private long slotStartNanos;
         /** Shares that were changed here, and not divided. */
         private double @Nullable [] lent;
@@ -71,17 +81,15 @@ final class DemandWatch {
         private volatile boolean sumsAsked;
         private long summedNanos;
 
-        /** @param counts by shard */
-        private Watched(DemandCycles cycles, ClassDumps dumps, ClassCounts[] counts, long nowNanos) {
+        private Watched(DemandCycles cycles, ClassDumps dumps, ShardDemand[] demands) {
             this.cycles = cycles;
             this.dumps = dumps;
-            this.counts = counts;
-            before = sum(counts);
-            slotStartNanos = nowNanos;
+            this.demands = demands;
+            counts = new ClassCounts[demands.length];
             wakes = new AtomicLongArray(cycles.classes());
             shares = new double[cycles.classes()];
             sums = new long[cycles.classes()];
-            bytesOf = new long[counts.length][cycles.classes()];
+            bytesOf = new long[demands.length][cycles.classes()];
             told = learnt(0);
         }
 
@@ -101,6 +109,7 @@ final class DemandWatch {
         this.shards = shards;
         this.room = room;
         classes = config.penalties().classes();
+        told = new Watched[shards.length];
         reconfigure(config);
     }
 
@@ -111,37 +120,31 @@ final class DemandWatch {
     void reconfigure(CacheConfig config) {
         DemandSettings wanted = config.tracksPenalties() && context.lower() != null ? config.demand() : null;
         Watched present = watched;
-        if (present == null ? wanted == null : present.cycles.settings().equals(wanted)) {
-            return;
-        }
-        watched = null;
         if (wanted == null) {
-            tell(null);
+            watched = null;
             charge(0);
+            boolean isToldAtOnce = tellShards(null, WITHOUT_WAITING);
+            LOG.log(System.Logger.Level.DEBUG, "Demand is not watched any more; by all shards at once: {0}",
+                    isToldAtOnce);
             return;
         }
-        DemandCycles cycles = new DemandCycles(classes, wanted);
-        long tables = tell(cycles);
-        charge(Math.min(cycles.bytes() + tables, config.maxMemoryBytes() / LARGEST_PART));
-        watched = new Watched(cycles, new ClassDumps(context, shards, classes), counts(), context.ticker().nanoTime());
+        if (present == null || !present.cycles.settings().equals(wanted)) {
+            present = begin(wanted);
+            watched = present;
+        }
+        long tables = Arrays.stream(present.demands).mapToLong(ShardDemand::bytes).sum();
+        charge(Math.min(present.cycles.bytes() + tables, config.maxMemoryBytes() / LARGEST_PART));
+        // The others by maintenance, soon.
+        boolean isToldAtOnce = tellShards(present, WITHOUT_WAITING);
+        LOG.log(System.Logger.Level.DEBUG, "Demand is watched; in all shards at once: {0}", isToldAtOnce);
     }
 
-    /** Has shards tell their accesses, or not any more. @return what that takes */
-    private long tell(@Nullable DemandCycles cycles) {
-        long bytes = 0;
-        int keys = Math.max(LEAST_KEYS, KEYS / shards.length);
-        for (Shard shard : shards) {
-            // Made without the lock: its table is cleared.
-            ShardDemand demand = cycles == null ? null : new ShardDemand(cycles, keys);
-            bytes += demand == null ? 0 : demand.bytes();
-            shard.lock();
-            try {
-                shard.penalties().demand(demand);
-            } finally {
-                shard.unlock();
-            }
-        }
-        return bytes;
+    private Watched begin(DemandSettings settings) {
+        DemandCycles cycles = new DemandCycles(classes, settings);
+        int keys = Math.clamp(KEYS / shards.length, LEAST_KEYS, MOST_KEYS);
+        ShardDemand[] demands = new ShardDemand[shards.length];
+        Arrays.setAll(demands, _ -> new ShardDemand(cycles, keys));
+        return new Watched(cycles, new ClassDumps(context, shards, classes), demands);
     }
 
     private void charge(long bytes) {
@@ -168,13 +171,13 @@ final class DemandWatch {
      */
     boolean slice(Runnable giveWay) {
         Watched present = watched;
-        if (present == null) {
+        if (!tellShards(present, Shard.PATIENCE_NAPS) || present == null) {
             return false;
         }
         int woken = present.cycles.takeWoken();
         for (int i = 0; woken != 0; i++, woken >>>= 1) {
             if ((woken & 1) != 0) {
-                wake(present, i);
+                wake(present, i, giveWay);
             }
         }
         long now = context.ticker().nanoTime();
@@ -185,6 +188,42 @@ final class DemandWatch {
             endSlot(present, now, giveWay);
         }
         return present.dumps.slice(present.cycles::isDumped, giveWay);
+    }
+
+    /** Has shards tell of their accesses whom they are to tell now. @return false if another thread has one of them for long */
+    private boolean tellShards(@Nullable Watched present, int naps) {
+        synchronized (told) {
+            boolean all = true;
+            for (int i = 0; i < shards.length; i++) {
+                all &= isSame(told[i], present) || tell(i, present, naps);
+            }
+            if (all && present != null && present.before == null) {
+                present.before = sum(present.counts);
+                present.slotStartNanos = context.ticker().nanoTime();
+            }
+            return all;
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // Each is watched for itself, with the same settings too.
+    private static boolean isSame(@Nullable Watched one, @Nullable Watched other) {
+        return one == other;
+    }
+
+    private boolean tell(int shard, @Nullable Watched present, int naps) {
+        if (!shards[shard].lockWithin(naps, false)) {
+            return false;
+        }
+        try {
+            shards[shard].penalties().demand(present == null ? null : present.demands[shard]);
+            if (present != null) {
+                present.counts[shard] = counts(shards[shard]);
+            }
+        } finally {
+            shards[shard].unlock();
+        }
+        told[shard] = present;
+        return true;
     }
 
     private static long slotNanos(Watched present) {
@@ -201,13 +240,10 @@ final class DemandWatch {
         forEach(i -> {
             asked[i] = true;
             present.counts[i] = counts(shards[i]);
-            ShardDemand demand = shards[i].penalties().demand();
-            if (demand != null) {
-                demand.takeReturns(returns);
-            }
+            present.demands[i].takeReturns(returns);
         }, giveWay);
         ClassCounts counts = sum(present.counts);
-        ClassCounts slot = counts.since(present.before);
+        ClassCounts slot = counts.since(Objects.requireNonNull(present.before));
         present.before = counts;
         noteShares(present);
         present.dumps.endSlot();
@@ -216,15 +252,14 @@ final class DemandWatch {
             if (advice == Advice.DUMP) {
                 present.dumps.begin(i);
             } else if (advice == Advice.LOAD) {
-                wake(present, i);
+                wake(present, i, giveWay);
             }
-            // Who is asked for a long history takes long to search it.
+            // A long history takes long to search.
             giveWay.run();
         }
         forEach(i -> {
-            ShardDemand demand = shards[i].penalties().demand();
-            if (demand != null && asked[i]) {
-                demand.endSlot();
+            if (asked[i]) {
+                present.demands[i].endSlot();
             }
         }, giveWay);
         present.told = present.learnt(present.told.slots + 1);
@@ -242,20 +277,6 @@ final class DemandWatch {
             }
             giveWay.run();
         }
-    }
-
-    /** By shard. */
-    private ClassCounts[] counts() {
-        ClassCounts[] counts = new ClassCounts[shards.length];
-        for (int i = 0; i < shards.length; i++) {
-            shards[i].lock();
-            try {
-                counts[i] = counts(shards[i]);
-            } finally {
-                shards[i].unlock();
-            }
-        }
-        return counts;
     }
 
     private static ClassCounts counts(Shard shard) {
@@ -285,12 +306,12 @@ final class DemandWatch {
         }
     }
 
-    private void wake(Watched present, int penaltyClass) {
+    private void wake(Watched present, int penaltyClass, Runnable giveWay) {
         present.wakes.incrementAndGet(penaltyClass);
         giveShareBack(present, penaltyClass);
         LowerTier lower = context.lower();
         if (lower != null) {
-            sum(present, context.ticker().nanoTime(), () -> {});
+            sum(present, context.ticker().nanoTime(), giveWay);
             lower.load(penaltyClass);
         }
     }

@@ -83,8 +83,14 @@ final class Room {
         return true;
     }
 
-    /** {@link #admit} where nobody goes for it: not now, and not when maintenance makes room ahead of the next writes. */
+    /**
+     * {@link #admit} where nobody goes for it: not now, and not when maintenance makes room ahead of the next writes. While an index waits for a larger table all that is free
+     * is for that.
+     */
     boolean admitFree(long bytes) {
+        if (context.deferredBytes().get() != 0) {
+            return false;
+        }
         long ahead = aheadBytes(reserveBytes(), context.budget().limitBytes());
         return leftBytes() - ahead >= bytes + context.refusedBytes().get() && admit(bytes);
     }

@@ -283,6 +283,12 @@ class DemandWatchTest {
             assertThat(report().dumps()).isOne();
             assertThat(report().dumping()).isTrue();
             assertThat(below.items.size()).isBetween(KEYS / 2, KEYS - 1);
+            for (int slot = 0; slot < 3; slot++) {
+                ticker.advanceMillis(SLOT_MILLIS);
+                assertThat(fixture.cache.maintain()).isNotNegative();
+            }
+            assertThat(report().dumping()).as("there is room for the rest, if nobody has it").isTrue();
+            assertThat(report().givenUp()).isZero();
         } finally {
             end.countDown();
             holder.join();
@@ -480,6 +486,44 @@ class DemandWatchTest {
         fixture.cache.reconfigure(config().withPenalties(PenaltySettings.OFF));
         assertThat(fixture.cache.demand()).isNull();
         endSlot();
+    }
+
+    /** Who changes settings may be one for whom somebody waits who has all shards. */
+    @Test
+    void settingsChangeWhileAShardIsHeld() throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        CacheSession session = fixture.cache.newSession();
+        ShardSet one = new ShardSet(4);
+        one.add(1);
+        Thread holder = new Thread(() -> {
+            session.lock(one);
+            try {
+                held.countDown();
+                end.await();
+            } catch (InterruptedException nobodyDoes) {
+                throw new AssertionError(nobodyDoes);
+            } finally {
+                session.unlock(one);
+            }
+        });
+        holder.start();
+        held.await();
+        try {
+            fixture.cache.reconfigure(config().withDemand(null));
+            assertThat(fixture.cache.demand()).isNull();
+            fixture.cache.reconfigure(config());
+            assertThat(report().slots()).isZero();
+            ticker.advanceMillis(SLOT_MILLIS);
+            assertThat(fixture.cache.maintain()).isNotNegative();
+            assertThat(report().slots()).as("no slot without one of them").isZero();
+        } finally {
+            end.countDown();
+            holder.join();
+        }
+        fixture.maintainFully();
+        toTheValley();
+        assertThat(below.items).hasSize(KEYS);
     }
 
     @Test

@@ -38,9 +38,15 @@ public final class PenaltyText {
     public static final String REMEMBERED = "penalty_remembered_keys";
     public static final String MEASURED = "penalty_measured";
 
+    /** How often classes were dumped in their valleys, and woken, items that fell then, and items that came back before they were asked for. */
+    public static final String DUMPS = "demand_dumps";
+    public static final String LOADS = "demand_loads";
+    public static final String DUMPED_ITEMS = "demand_dumped_items";
+    public static final String LOADED_ITEMS = "flash_loaded";
+
     /** What INFO tells of penalties, as it is called there. */
     public static final List<String> OF_INFO = List.of(MEASURED, REMEMBERED, BYTES, DIVISIONS, CURVES_MICROS,
-            DIVISION_MICROS);
+            DIVISION_MICROS, DUMPS, LOADS, DUMPED_ITEMS, LOADED_ITEMS);
     /** The name of the configuration that is compared with follows. */
     public static final String AIM = "mean response time from half of the operations on, % less than that of ";
     private static final double MEGA = 1e6;

@@ -256,6 +256,11 @@ final class PenaltyRun {
         if (context.plan.configuration(context.run).server() != Server.VARVE) {
             return;
         }
+        if ("yes".equals(context.plan.configuration(context.run).settings().get("demand-cycles"))) {
+            context.checks.add(Check.atLeast("dumps of a class in its valley",
+                    after.number(PenaltyText.DUMPS).orElse(0), 1));
+            context.checks.add(Check.atLeast("loads of one that woke", after.number(PenaltyText.LOADS).orElse(0), 1));
+        }
         if (Plan.evictsNothing(context.plan.configuration(context.run))) {
             // What its items take and what finds them: not the room that segments and tables still have.
             context.measured.put(PenaltyText.SET_BYTES,

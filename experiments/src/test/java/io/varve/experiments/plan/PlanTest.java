@@ -186,6 +186,18 @@ final class PlanTest {
     }
 
     @Test
+    void theDemandThatPausesIsAPenaltyExperimentWithFlash() {
+        Plan quick = Plan.of(read("penalty-periodic"), "quick", Filters.NONE);
+        assertThat(quick.runs()).extracting(RunSpec::configuration).containsExactly("unlimited", "lru", "hyperbolic",
+                "penalty-hint", "penalty-flash", "penalty-dump");
+        PenaltyLoad load = quick.penalty(quick.runs().getLast());
+        assertThat(load.client()).containsEntry("workload", "io.varve.ycsb.PausingWorkload")
+                .containsEntry("varve.remote.pauses", "20-30,45-65").containsEntry("target", "1000")
+                .containsEntry("readproportion", "1");
+        assertThat(quick.scale().about()).startsWith("COMPRESSED");
+    }
+
+    @Test
     void aWorkloadOfThePenaltyExperimentIsItsFileAndWhatItSaysItself() {
         Plan plan = Plan.of(read("penalty"), "quick", Filters.NONE);
         PenaltyLoad stress = plan.penalty(plan.runs().getLast());

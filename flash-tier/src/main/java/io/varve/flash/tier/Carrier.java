@@ -11,6 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
+import io.varve.flash.store.StoreException;
 import io.varve.flash.tier.Departures.Leaving;
 import io.varve.flash.tier.Fetch.Outcome;
 import io.varve.flash.tier.Fetch.Wanted;
@@ -210,15 +211,19 @@ final class Carrier {
             uncount(holdings, removal);
             tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
         });
+        List<Found> stay = new ArrayList<>();
         for (Found found : part.found) {
             if (found.removal() != null && found.removal().refused()) {
                 // It stays where it is, for nobody could say that it is not there any more.
                 found.looked().outcome(Outcome.NO_ROOM);
                 tier.refuse();
-            } else {
+            } else if (!found.looked().isLoad()) {
                 bringBack(found, holdings);
+            } else if (!isLoaded(found, holdings)) {
+                stay.add(found);
             }
         }
+        putBack(stay, holdings);
     }
 
     /** Some of the keys that are asked for. */
@@ -245,7 +250,18 @@ final class Carrier {
             part.absent.add(looked);
             return;
         }
-        byte @Nullable [] record = fallen == null ? tier.store().get(wanted.recordKey()) : fallen.record();
+        byte @Nullable [] record;
+        try {
+            record = fallen == null ? tier.store().get(wanted.recordKey()) : fallen.record();
+        } catch (StoreException unreadable) {
+            if (!looked.isLoad()) {
+                throw unreadable;
+            }
+            // Nobody has asked for it, and nothing was changed: who does is told.
+            LOG.log(System.Logger.Level.DEBUG, "A record stays on flash, for it cannot be read", unreadable);
+            looked.outcome(Outcome.OTHER);
+            return;
+        }
         if (record == null) {
             missed(looked);
             part.absent.add(looked);
@@ -325,47 +341,75 @@ final class Carrier {
     /** The item is nowhere else any more. */
     private void bringBack(Found found, Holdings holdings) {
         for (int tries = 1; tries <= MOST_TRIES; tries++) {
+            bind(found.looked().wanted());
+            session.lock(key);
             if (isBack(found, holdings)) {
                 // Without the shard's lock: somebody may hold the policy's while he searches the store.
-                if (found.looked().isLoad()) {
-                    tier.evictor().removed(found.looked().wanted().place());
-                } else {
-                    tier.evictor().hit(found.looked().wanted().place());
-                }
+                tier.evictor().hit(found.looked().wanted().place());
                 return;
             }
-            if (found.looked().isLoad() || !cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
+            if (!cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
                 break;
             }
         }
-        found.looked().outcome(found.looked().isLoad() ? Outcome.OTHER : Outcome.NO_ROOM);
+        found.looked().outcome(Outcome.NO_ROOM);
         Turn.Removal removal = found.removal();
-        if (removal != null && !removal.uncounts()) {
-            counts.shed.increment();
-        } else if (found.looked().isLoad()) {
-            putBack(found.item(), found.looked().wanted(), holdings);
-        } else {
+        if (removal == null || removal.uncounts()) {
             fallAgain(found.item(), found.looked().wanted(), holdings);
-        }
-    }
-
-    /** Nobody has asked for it, so it is not to be lost because what falls has filled the lane: its record is written where it was. */
-    private void putBack(Fallen item, Wanted wanted, Holdings holdings) {
-        Turn turn = tier.newTurn();
-        turn.write(item);
-        turn.run();
-        if (turn.writes().getFirst().refused()) {
-            shed(item, holdings);
-            tier.refuse();
         } else {
-            tier.evictor().written(item.bytes());
-            holdings.canBeFound(wanted.place());
+            counts.shed.increment();
         }
     }
 
-    /** @return false if others were faster where there was room, or have the shard for long and nobody waits for the item */
-    private boolean isBack(Found found, Holdings holdings) {
-        Wanted wanted = found.looked().wanted();
+    /**
+     * What nobody has asked for: those who ask for other keys of the lane are not to wait for its shard.
+     *
+     * @return false if it goes back to the store
+     */
+    private boolean isLoaded(Found found, Holdings holdings) {
+        bind(found.looked().wanted());
+        if (!session.lockWithin(key, CacheSession.PATIENCE_NAPS, false)) {
+            found.looked().outcome(Outcome.OTHER);
+            return false;
+        }
+        if (!isBack(found, holdings)) {
+            found.looked().outcome(Outcome.NO_ROOM);
+            return false;
+        }
+        tier.evictor().removed(found.looked().wanted().place());
+        return true;
+    }
+
+    /** Nobody has asked for these, so they are not to be lost because what falls has filled the lane: their records are written where they were. */
+    private void putBack(List<Found> stay, Holdings holdings) {
+        Turn turn = tier.newTurn();
+        for (Found found : stay) {
+            Turn.Removal removal = found.removal();
+            if (removal == null || !removal.uncounts()) {
+                counts.shed.increment();
+            } else if (holdings.counts(found.looked().wanted().epoch())) {
+                turn.write(found.item());
+            }
+        }
+        turn.run();
+        for (Turn.Write write : turn.writes()) {
+            Fallen item = write.fallen();
+            long place = ItemKey.placeOf(item.recordKey());
+            if (write.refused()) {
+                tier.evictor().removed(place);
+                shed(item, holdings);
+                tier.refuse();
+            } else {
+                // It may have been chosen to go while it was not there, and is forgotten then.
+                tier.evictor().inserted(place);
+                tier.evictor().written(item.bytes());
+                tier.accepted();
+                holdings.canBeFound(place);
+            }
+        }
+    }
+
+    private void bind(Wanted wanted) {
         byte[] recordKey = wanted.recordKey();
         int length = ItemKey.lengthOf(recordKey);
         if (keyBytes.byteSize() < length) {
@@ -373,9 +417,11 @@ final class Carrier {
         }
         Memory.copy(ItemKey.keyOf(recordKey), 0, keyBytes.address(), length);
         session.bind(key, wanted.database(), keyBytes.address(), length);
-        if (!lock(found.looked())) {
-            return false;
-        }
+    }
+
+    /** Once the key's shard is locked, which it is not any more after this. @return false if others were faster where there was room */
+    private boolean isBack(Found found, Holdings holdings) {
+        Wanted wanted = found.looked().wanted();
         try {
             if (bound(wanted)) {
                 restore(found.item().record(), found.looked().isLoad());
@@ -394,15 +440,6 @@ final class Carrier {
         } finally {
             session.unlock(key);
         }
-    }
-
-    /** Locks the key's shard. Those who ask for other keys of the lane are not to wait for one that nobody asks for. */
-    private boolean lock(Looked looked) {
-        if (looked.isLoad()) {
-            return session.lockWithin(key, CacheSession.PATIENCE_NAPS, false);
-        }
-        session.lock(key);
-        return true;
     }
 
     /** Binds the key in the database that is in its epoch, if there is one: it may have been exchanged, or emptied. */

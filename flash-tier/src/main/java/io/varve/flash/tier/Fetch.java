@@ -19,7 +19,7 @@ public final class Fetch {
         ABSENT,
         /** It is on flash, and memory has no room for it. */
         NO_ROOM,
-        /** It is on flash, and stays there: it is not of the class that is loaded, or others were in its way. */
+        /** Nobody asked for it, and it stays on flash, if it is there: it is not of the class that is loaded, or others were in its way. */
         OTHER,
         /** Flash failed. What was on it is given up, so the database is in another epoch now, or will be. */
         UNKNOWN

@@ -145,8 +145,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     }
 
     /**
-     * What is chosen by chance, or seen twice, is not asked: an item that is offered is expected to be asked for again. While the last write has failed, or
-     * much is to be taken out that was not yet, what is offered might have to be given up: it is refused.
+     * What is chosen by chance, or seen twice, is not asked: an item that is offered is expected to be asked for again. While much is to be taken out that was not yet,
+     * what is offered might have to be given up: it is refused. If the last write has failed one is taken at a time, to see whether that is over.
      */
     @Override
     public Answer offer(long epoch, long hash, Item item, int access, int penaltyClass) {
@@ -155,7 +155,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         if (!isTakeable(item) || !lane.couldSpare(bytes(item))) {
             return Answer.NEVER;
         }
-        return isOpen() && !watch.isFailing() && !departures.areMany() && holdings.count() < evictor.mostItems()
+        return isOpen() && (!watch.isFailing() || lane.depth() == 0) && !departures.areMany()
+                && holdings.count() < evictor.mostItems()
                 && lane.canSpare(bytes(item))
                 && fall(place, epoch, item, access, penaltyClass) ? Answer.TAKEN : Answer.LATER;
     }
@@ -199,7 +200,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     @Override
     public void load(int penaltyClass) {
-        loading.load(penaltyClass);
+        // What was on flash at the start and is not counted yet could not be written back.
+        sweep.whenComplete(() -> loading.load(penaltyClass));
     }
 
     /** A key on flash is to go: its lane takes it out, unless it is leaving already. */

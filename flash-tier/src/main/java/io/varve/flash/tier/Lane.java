@@ -34,8 +34,8 @@ final class Lane {
     private static final int MOST_LOADED_AT_ONCE = 8;
     /** So many turns for those who ask go before one for what is loaded. */
     private static final int TURNS_BEFORE_LOADS = 8;
-    /** What is offered is not to take the room of what has to fall. */
-    private static final int PART_FOR_OFFERS = 2;
+    /** What is offered is not to take the room of what has to fall, nor turns from those who ask. */
+    private static final int PART_FOR_OFFERS = PART_BEFORE_ASKED;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -111,7 +111,7 @@ final class Lane {
         return bytes <= mostBytes / PART_FOR_OFFERS;
     }
 
-    /** Whether it can be now: half of the room is kept for what has to fall. */
+    /** Whether it can be now: most of the room is kept for what has to fall. */
     boolean canSpare(int bytes) {
         lock.lock();
         try {
@@ -193,7 +193,7 @@ final class Lane {
 
     private List<Looked> takeAsked() {
         boolean isLoad = !loads.isEmpty() && (asked.isEmpty() || turnsSinceLoads >= TURNS_BEFORE_LOADS);
-        turnsSinceLoads = isLoad ? 0 : turnsSinceLoads + 1;
+        turnsSinceLoads = isLoad ? 0 : Math.min(turnsSinceLoads + 1, TURNS_BEFORE_LOADS);
         ArrayDeque<Asked> served = isLoad ? loads : asked;
         int most = isLoad ? MOST_LOADED_AT_ONCE : MOST_AT_ONCE;
         // Each key once, however many ask for it: it comes back once.

@@ -20,13 +20,13 @@ import io.varve.memory.Cache;
  * one class after the other. Confined to the keeper's thread, but for {@link #load} and {@link #isLoading}.
  *
  * <p>Keys are handed to their lanes, as those that are asked for are, and the walk goes on when all of them are known. So it is never ahead of the lanes, whose
- * threads look at what clients ask for first. It ends where the cache has no room for more.
+ * threads have little time for it while clients ask. It ends where the cache has no room for more.
  */
 final class Loading {
     private static final System.Logger LOG = System.getLogger(Loading.class.getName());
     private static final int KEYS_AT_ONCE = 256;
     private static final long PAUSE_MILLIS = 1;
-    private static final long PAUSE_AFTER_FAILURE_MILLIS = 1000;
+    private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
     private static final int MOST_FAILURES = 5;
     private static final byte[] BEGINNING = {};
     private static final int NONE = -1;

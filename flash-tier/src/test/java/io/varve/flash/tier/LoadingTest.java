@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.StoreException;
 import io.varve.memory.CacheConfig;
 import io.varve.memory.PenaltySettings;
 import io.varve.memory.item.Item;
@@ -290,6 +291,7 @@ class LoadingTest {
     @Test
     void whatIsLoadedWhenTheTierIsClosedIsThereAfterwards() {
         String value = "v".repeat(100);
+        long loaded;
         try (TierFixture fixture = open(AMPLE)) {
             fixture.writesInto(WOKEN);
             for (int i = 0; i < 3000; i++) {
@@ -298,12 +300,15 @@ class LoadingTest {
             pushDown(fixture);
             fixture.tier.load(WOKEN);
             await(() -> fixture.tier.stats().loaded() > 0);
+            fixture.closeTier();
+            loaded = fixture.cache.size(0);
+            assertThat(loaded).isEqualTo(fixture.tier.stats().loaded());
         }
         try (TierFixture fixture = open(AMPLE)) {
-            long before = fixture.size(0);
+            assertThat(fixture.size(0)).as("all but what was in memory").isEqualTo(3000 - loaded);
             load(fixture, WOKEN);
             assertThat(fixture.tier.stats().loaded()).isPositive();
-            assertThat(fixture.size(0)).isEqualTo(before);
+            assertThat(fixture.size(0)).isEqualTo(3000 - loaded);
             assertThat(fixture.problems()).isEmpty();
         }
     }
@@ -328,11 +333,34 @@ class LoadingTest {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(2, "key", "value");
             assertThat(fixture.offer(2, "other")).isNull();
+            device.refuse("put"::equals);
             fixture.tier.refuse();
-            ticker.millis.addAndGet(60_000);
             assertThat(fixture.offer(2, "key")).isEqualTo(LowerTier.Answer.LATER);
-            fixture.tier.accepted();
+            ticker.millis.addAndGet(60_000);
+            assertThat(fixture.offer(2, "key")).as("one, to see whether it is over").isEqualTo(LowerTier.Answer.TAKEN);
+            fixture.settle();
+            fixture.set(2, "key", "value");
+            assertThat(fixture.offer(2, "key")).as("it is not").isEqualTo(LowerTier.Answer.LATER);
+            device.refuse(_ -> false);
+            ticker.millis.addAndGet(60_000);
             assertThat(fixture.offer(2, "key")).isEqualTo(LowerTier.Answer.TAKEN);
+            fixture.settle();
+            assertThat(fixture.get(2, "key")).isEqualTo("value");
+        }
+    }
+
+    /** A record that a load meets is not one that somebody waits for: what can be read comes back, and nothing is given up. */
+    @Test
+    void whatCannotBeReadStaysWhereItIs() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fillAndPushDown(fixture);
+            device.refuse(StoreException.Kind.BROKEN, "get"::equals);
+            load(fixture, WOKEN);
+            device.refuse(_ -> false);
+            assertThat(fixture.tier.stats().loaded()).isZero();
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+            load(fixture, WOKEN);
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS);
         }
     }
 

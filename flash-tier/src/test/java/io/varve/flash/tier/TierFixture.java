@@ -46,6 +46,7 @@ final class TierFixture implements AutoCloseable {
     private final CacheSession session;
     private final Key key = new Key();
     private final Item item = new Item();
+    private boolean tierClosed;
 
     TierFixture(Path directory, Function<Path, FlashStore> opener, FlashTierSettings settings) {
         this(directory, opener, settings, BOOT);
@@ -294,9 +295,17 @@ final class TierFixture implements AutoCloseable {
         return new ArrayList<>(cache.checkIntegrity());
     }
 
+    /** Before the rest: what it tells afterwards does not change any more. */
+    void closeTier() {
+        if (!tierClosed) {
+            tierClosed = true;
+            tier.close();
+        }
+    }
+
     @Override
     public void close() {
-        tier.close();
+        closeTier();
         cache.close();
     }
 }

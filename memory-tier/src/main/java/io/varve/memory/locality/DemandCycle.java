@@ -127,7 +127,8 @@ public final class DemandCycle {
             idleSlots = 0;
             fresh = 0;
         }
-        if (periodic && !dumped.get() && slot - awakeFrom >= settings.durationSlots()) {
+        // One that a miss wakes at this moment is awake from the next slot on.
+        if (periodic && !wasDumped && slot - awakeFrom >= settings.durationSlots()) {
             consecutiveMisses.set(0);
             dumped.set(true);
             wasDumped = true;

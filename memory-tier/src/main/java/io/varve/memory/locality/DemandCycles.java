@@ -51,6 +51,10 @@ public final class DemandCycles {
         return (dumped.get() >>> penaltyClass & 1) != 0;
     }
 
+    public boolean isAnyDumped() {
+        return dumped.get() != 0;
+    }
+
     /** A read has found an item in memory, where it was before. */
     public void hit(int penaltyClass) {
         if (isDumped(penaltyClass)) {
@@ -61,8 +65,9 @@ public final class DemandCycles {
     /** A read has found nothing, or what came back for it. */
     public void missed(int penaltyClass) {
         if (isDumped(penaltyClass) && cycles[penaltyClass].missed()) {
-            woken.getAndUpdate(bits -> bits | 1 << penaltyClass);
+            // In this order: who is told that it was woken loads it, and nothing is loaded of a class that is dumped.
             dumped.getAndUpdate(bits -> bits & ~(1 << penaltyClass));
+            woken.getAndUpdate(bits -> bits | 1 << penaltyClass);
         }
     }
 

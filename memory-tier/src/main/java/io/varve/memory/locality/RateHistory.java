@@ -51,17 +51,16 @@ final class RateHistory {
         long highest = -Long.MAX_VALUE;
         // Slots that may be the least of those to come: each has less than the next.
         int first = 0;
-        int count = 0;
+        int last = -1;
         for (int ago = 0; ago < length; ago++) {
             long rate = sign * back(ago);
-            while (count > 0 && sign * back(rising[(first + count - 1) % rising.length]) >= rate) {
-                count--;
+            while (last >= first && sign * back(rising[last]) >= rate) {
+                last--;
             }
-            rising[(first + count) % rising.length] = ago;
-            count++;
+            last++;
+            rising[last] = ago;
             if (rising[first] <= ago - duration) {
-                first = (first + 1) % rising.length;
-                count--;
+                first++;
             }
             if (ago >= duration - 1) {
                 highest = Math.max(highest, sign * back(rising[first]));

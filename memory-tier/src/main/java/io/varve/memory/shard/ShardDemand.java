@@ -1,5 +1,7 @@
 package io.varve.memory.shard;
 
+import java.util.Arrays;
+
 import io.varve.memory.locality.DemandCycles;
 import io.varve.memory.locality.ReturningKeys;
 import io.varve.memory.locality.Returns;
@@ -70,17 +72,16 @@ public final class ShardDemand {
     }
 
     void write(long hash, int penaltyClass) {
-        int of = Math.min(penaltyClass, lastClass);
-        if (cycles.isDumped(of)) {
-            // What came for this write is in memory where it is read after it.
+        if (cycles.isAnyDumped()) {
+            // What came for this write is in memory where it is read after it, whatever its class is from now on.
             forget(hash);
         }
-        keys.access(hash, of);
+        keys.access(hash, Math.min(penaltyClass, lastClass));
     }
 
     /** An item has come back from the tier below: for a read, which has missed then, or for a write, which says nothing. */
     void fetched(long hash, int penaltyClass) {
-        if (cycles.isDumped(Math.min(penaltyClass, lastClass))) {
+        if (cycles.isDumped(Math.min(penaltyClass, lastClass)) && place(hash, hash) < 0) {
             int place = place(hash, 0);
             if (place < 0) {
                 next = next + 1 & WAYS - 1;
@@ -100,6 +101,9 @@ public final class ShardDemand {
     /** The next slot has begun: what is known of valleys is that of the cycles. By who ends their slots. */
     public void endSlot() {
         keys.endSlot();
+        if (!cycles.isAnyDumped()) {
+            Arrays.fill(fetched, 0);
+        }
         for (int i = 0; i <= lastClass; i++) {
             long slotsAgo = cycles.of(i).valleyBeganSlotsAgo();
             if (slotsAgo >= 0) {
