@@ -24,9 +24,9 @@ import site.ycsb.workloads.CoreWorkload;
 public final class PausingWorkload extends CoreWorkload {
 
     /** Pauses, in percent of the operations: {@code 20-30,45-65}. Default: none. */
-    static final String PAUSES = "varve.remote.pauses";
+    static final String PAUSES = "remotepauses";
     /** From so many percent of the operations on it thrashes. Default: never. */
-    static final String THRASH_FROM = "varve.remote.thrash-from";
+    static final String THRASH_FROM = "remotethrashfrom";
 
     private static final Pattern PAUSE = Pattern.compile("(\\d{1,2})-(\\d{1,3})");
     private static final int WHOLE = 100;

@@ -117,8 +117,8 @@ class PausingWorkloadTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"varve.remote.pauses, 30-20", "varve.remote.pauses, 20", "varve.remote.pauses, 20-101",
-            "varve.remote.pauses, a-b", "varve.remote.thrash-from, 101", "varve.remote.thrash-from, x",
+    @CsvSource({"remotepauses, 30-20", "remotepauses, 20", "remotepauses, 20-101",
+            "remotepauses, a-b", "remotethrashfrom, 101", "remotethrashfrom, x",
             "requestdistribution, exponential"})
     void whatCannotBeIsNamed(String property, String value) {
         Properties properties = properties("zipfian");

@@ -192,7 +192,7 @@ final class PlanTest {
                 "penalty-hint", "penalty-flash", "penalty-dump");
         PenaltyLoad load = quick.penalty(quick.runs().getLast());
         assertThat(load.client()).containsEntry("workload", "io.varve.ycsb.PausingWorkload")
-                .containsEntry("varve.remote.pauses", "20-30,45-65").containsEntry("target", "1000")
+                .containsEntry("remotepauses", "20-30,45-65").containsEntry("target", "1000")
                 .containsEntry("readproportion", "1");
         assertThat(quick.scale().about()).startsWith("COMPRESSED");
     }
