@@ -77,9 +77,9 @@ public record ResponseTimes(long seconds, long operations, Mean calls, Mean read
         return sum;
     }
 
-    /** Misses by reads of the interval, 0 to 1; NaN if nothing was read. */
+    /** Misses by reads of the interval, 0 to 1; NaN if nothing was read. A miss is told before its read is, which may be an interval later: so no more than 1 is told. */
     public double missRatio() {
-        return reads.count() == 0 ? Double.NaN : (double) misses.count() / reads.count();
+        return reads.count() == 0 ? Double.NaN : Math.min(1, (double) misses.count() / reads.count());
     }
 
     /** A row of {@code response.csv}. */

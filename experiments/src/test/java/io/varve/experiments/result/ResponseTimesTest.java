@@ -67,4 +67,10 @@ final class ResponseTimesTest {
         Mean mean = new Mean(calls, micros);
         return new ResponseTimes(second, operations, mean, mean, Mean.NONE, Mean.NONE, Mean.NONE);
     }
+
+    @Test
+    void aMissOfWhichTheReadIsToldLaterIsNoRatioAboveOne() {
+        Mean two = new Mean(2, 1000);
+        assertThat(new ResponseTimes(1, 2, two, two, new Mean(13, 900), Mean.NONE, Mean.NONE).missRatio()).isOne();
+    }
 }
