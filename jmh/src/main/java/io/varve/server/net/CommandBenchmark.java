@@ -48,7 +48,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 2)
 @Measurement(iterations = 5, time = 2)
 @Fork(value = 1, jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
-        "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders", "-Dio.netty.leakDetection.level=disabled",
+        "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders", "-XX:MaxInlineLevel=30",
+        "-Dio.netty.leakDetection.level=disabled",
         "-Djmh.executor=CUSTOM",
         "-Djmh.executor.class=io.varve.server.net.EventLoopThreads"})
 public class CommandBenchmark {

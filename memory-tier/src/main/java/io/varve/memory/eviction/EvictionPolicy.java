@@ -47,4 +47,9 @@ public enum EvictionPolicy {
     public boolean countsSinceArrival() {
         return this == ALLKEYS_HYPERBOLIC;
     }
+
+    /** Whether they hold a count, which grows by chance. */
+    public boolean countsAccesses() {
+        return countsFrequency() || countsSinceArrival();
+    }
 }

@@ -80,6 +80,10 @@ public final class ItemLayout {
     /** In the stamp, above access bits and penalty class. */
     private static final int FOLLOWED_STAMP_SHIFT = ACCESS_BITS + PENALTY_BITS;
 
+    /** What a new value of an item changes. */
+    private static final long REWRITTEN = (long) TYPE_MASK << TYPE_SHIFT | (long) ENCODING_MASK << ENCODING_SHIFT
+            | 1L << SLACK_SHIFT;
+
     private static final int STRING = ItemType.STRING.code();
 
     public static final int MAX_ENCODING = ENCODING_MASK;
@@ -426,14 +430,33 @@ public final class ItemLayout {
      * @param newLength 0 to {@link #capacity}
      */
     public static void valueLength(long address, int newLength) {
+        int slack = slackOf(address, newLength);
+        set(address, SLACK_SHIFT, 1, slack == 0 ? 0 : 1);
+        if (slack != 0) {
+            putSlack(address, slack);
+        }
+    }
+
+    /** As {@link #type(long, ItemType)}, {@link #encoding(long, int)} and {@link #valueLength(long, int)}, with one write to the header. */
+    public static void rewrite(long address, ItemType type, int encoding, int newLength) {
+        assert encoding >= 0 && encoding <= MAX_ENCODING : encoding;
+        int slack = slackOf(address, newLength);
+        long header = Memory.getLong(address) & ~REWRITTEN;
+        Memory.putLong(address, header | (long) type.code() << TYPE_SHIFT | (long) encoding << ENCODING_SHIFT
+                | (slack == 0 ? 0 : 1L << SLACK_SHIFT));
+        if (slack != 0) {
+            putSlack(address, slack);
+        }
+    }
+
+    private static int slackOf(long address, int newLength) {
         int capacity = capacity(address);
         assert newLength >= 0 && newLength <= capacity : newLength + " of " + capacity;
-        int slack = capacity - newLength;
-        set(address, SLACK_SHIFT, 1, slack == 0 ? 0 : 1);
-        if (slack == 0) {
-            return;
-        }
-        long end = valueAddress(address) + capacity;
+        return capacity - newLength;
+    }
+
+    private static void putSlack(long address, int slack) {
+        long end = valueAddress(address) + capacity(address);
         if (slack < SLACK_ESCAPE) {
             Memory.putByte(end - 1, (byte) slack);
         } else {

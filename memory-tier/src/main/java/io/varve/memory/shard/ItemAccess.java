@@ -52,7 +52,9 @@ final class ItemAccess {
         EvictionPolicy policy = context.evictionPolicy;
         int bits = ItemLayout.access(address);
         int known = policy.countsSinceArrival() ? ofThisEra(bits) : bits;
-        int touched = AccessBits.touched(policy, known, time(policy, nowMillis), random.nextLong());
+        // A clock asks for no chance, and most policies keep one.
+        long chance = policy.countsAccesses() ? random.nextLong() : 0;
+        int touched = AccessBits.touched(policy, known, time(policy, nowMillis), chance);
         if (touched != bits) {
             ItemLayout.access(address, touched);
         }

@@ -154,9 +154,7 @@ final class ShardItems {
             expires(address, expired, expireAt != Item.NEVER);
         }
         datasetBytes += valueLength - ItemLayout.valueLength(address);
-        ItemLayout.type(address, type);
-        ItemLayout.encoding(address, encoding);
-        ItemLayout.valueLength(address, valueLength);
+        ItemLayout.rewrite(address, type, encoding, valueLength);
         if (isLookedAt) {
             timed.count(address, counted, TimedHashes.countsAsTimed(address));
         }

@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The key hash off the heap against the same over arrays. Confined to the test's thread. */
 class KeyHashTest {
     private static final int MAX_LENGTH = 600;
+    private static final int SEEDS = 20;
 
     private final Regions regions = new Regions();
     private final long memory = regions.allocate(Regions.MIN_BYTES);
@@ -25,13 +26,15 @@ class KeyHashTest {
     void nativeBytesHashAsAnArrayDoesAtEachLengthAndAlignment() {
         SplittableRandom random = new SplittableRandom(7);
         for (int length = 0; length <= MAX_LENGTH; length++) {
-            byte[] bytes = new byte[length];
-            random.nextBytes(bytes);
-            long seed = random.nextLong();
-            long address = memory + length % 8;
-            Memory.copy(bytes, 0, address, length);
-            assertThat(new KeyHash(seed).hash(address, length)).as("length %d", length)
-                    .isEqualTo(Hashing.xxh3_64(seed).hashBytesToLong(bytes));
+            for (int i = 0; i < SEEDS; i++) {
+                byte[] bytes = new byte[length];
+                random.nextBytes(bytes);
+                long seed = i < 3 ? i - 1 : random.nextLong();
+                long address = memory + (length + i) % 8;
+                Memory.copy(bytes, 0, address, length);
+                assertThat(new KeyHash(seed).hash(address, length)).as("length %d, seed %d", length, seed)
+                        .isEqualTo(Hashing.xxh3_64(seed).hashBytesToLong(bytes));
+            }
         }
     }
 

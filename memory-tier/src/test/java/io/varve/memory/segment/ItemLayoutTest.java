@@ -202,6 +202,30 @@ class ItemLayoutTest {
     }
 
     @Test
+    void rewritingIsTypeAndEncodingAndLengthAtOnce() {
+        long other = address + 8192;
+        for (ItemType type : ItemType.values()) {
+            for (int encoding = 0; encoding <= ItemLayout.MAX_ENCODING; encoding++) {
+                for (int slack : new int[] {0, 1, 254, 255, 600}) {
+                    for (long at : new long[] {address, other}) {
+                        ItemLayout.write(at, ItemType.HASH, 2, 31, 300, 3000, 3000, true, ItemLayout.MAX_ACCESS);
+                        ItemLayout.followed(at, true);
+                        ItemLayout.valueLength(at, 2990);
+                    }
+                    ItemLayout.rewrite(address, type, encoding, 3000 - slack);
+                    ItemLayout.type(other, type);
+                    ItemLayout.encoding(other, encoding);
+                    ItemLayout.valueLength(other, 3000 - slack);
+                    assertThat(ItemLayout.valueLength(address)).isEqualTo(3000 - slack);
+                    int size = ItemLayout.size(other);
+                    assertThat(Memory.toArray(address, size)).as("%s, %d, %d", type, encoding, slack)
+                            .isEqualTo(Memory.toArray(other, size));
+                }
+            }
+        }
+    }
+
+    @Test
     void expiryFieldsAreInsertedWhereTheItemLies() {
         long seed = System.nanoTime();
         System.out.println("ItemLayoutTest seed " + seed);
