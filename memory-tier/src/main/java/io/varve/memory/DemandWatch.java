@@ -51,15 +51,15 @@ final class DemandWatch {
     /** What is known since it watches; null if it does not. */
     private volatile @Nullable Watched watched;
     /** By shard: whom it tells of its accesses. Guarded by itself. */
-    private final @Nullable Watched[] told;
+    private final @Nullable Watched[] tellsTo;
 
     /** What the last slot has shown: how many there were, and by class what was learnt. Immutable. */
-    private record Told(long slots, List<Cycle> classes) {}
+    private record Learnt(long slots, List<Cycle> byClass) {}
 
     /** Of a class. Immutable. */
     private record Cycle(boolean periodic, long intervalSlots) {}
 
-    /** Maintenance's, but for what is told to others. */
+    /** Maintenance's, but for what others read. */
     private static final class Watched {
         private final DemandCycles cycles;
         private final ClassDumps dumps;
@@ -74,7 +74,7 @@ final class DemandWatch {
         private long slotStartNanos;
         /** Shares that were changed here, and not divided. */
         private double @Nullable [] lent;
-        private volatile Told told;
+        private volatile Learnt learnt;
         /** By shard and class: bytes of items, and all shards' together, which are told to those who load. */
         private final long[][] bytesOf;
         private volatile long[] sums;
@@ -90,17 +90,17 @@ final class DemandWatch {
             shares = new double[cycles.classes()];
             sums = new long[cycles.classes()];
             bytesOf = new long[demands.length][cycles.classes()];
-            told = learnt(0);
+            learnt = learntAfter(0);
         }
 
         /** What is known of the classes after so many slots. */
-        private Told learnt(long slots) {
-            List<Cycle> learnt = new ArrayList<>(cycles.classes());
+        private Learnt learntAfter(long slots) {
+            List<Cycle> byClass = new ArrayList<>(cycles.classes());
             for (int i = 0; i < cycles.classes(); i++) {
                 DemandCycle cycle = cycles.of(i);
-                learnt.add(new Cycle(cycle.periodic(), cycle.intervalSlots()));
+                byClass.add(new Cycle(cycle.periodic(), cycle.intervalSlots()));
             }
-            return new Told(slots, learnt);
+            return new Learnt(slots, byClass);
         }
     }
 
@@ -109,7 +109,7 @@ final class DemandWatch {
         this.shards = shards;
         this.room = room;
         classes = config.penalties().classes();
-        told = new Watched[shards.length];
+        tellsTo = new Watched[shards.length];
         reconfigure(config);
     }
 
@@ -123,9 +123,9 @@ final class DemandWatch {
         if (wanted == null) {
             watched = null;
             charge(0);
-            boolean isToldAtOnce = tellShards(null, WITHOUT_WAITING);
+            boolean allTellAtOnce = tellShards(null, WITHOUT_WAITING);
             LOG.log(System.Logger.Level.DEBUG, "Demand is not watched any more; by all shards at once: {0}",
-                    isToldAtOnce);
+                    allTellAtOnce);
             return;
         }
         if (present == null || !present.cycles.settings().equals(wanted)) {
@@ -135,8 +135,8 @@ final class DemandWatch {
         long tables = Arrays.stream(present.demands).mapToLong(ShardDemand::bytes).sum();
         charge(Math.min(present.cycles.bytes() + tables, config.maxMemoryBytes() / LARGEST_PART));
         // The others by maintenance, soon.
-        boolean isToldAtOnce = tellShards(present, WITHOUT_WAITING);
-        LOG.log(System.Logger.Level.DEBUG, "Demand is watched; in all shards at once: {0}", isToldAtOnce);
+        boolean allTellAtOnce = tellShards(present, WITHOUT_WAITING);
+        LOG.log(System.Logger.Level.DEBUG, "Demand is watched; in all shards at once: {0}", allTellAtOnce);
     }
 
     private Watched begin(DemandSettings settings) {
@@ -192,10 +192,10 @@ final class DemandWatch {
 
     /** Has shards tell of their accesses whom they are to tell now. @return false if another thread has one of them for long */
     private boolean tellShards(@Nullable Watched present, int naps) {
-        synchronized (told) {
+        synchronized (tellsTo) {
             boolean all = true;
             for (int i = 0; i < shards.length; i++) {
-                all &= isSame(told[i], present) || tell(i, present, naps);
+                all &= isSame(tellsTo[i], present) || tell(i, present, naps);
             }
             if (all && present != null && present.before == null) {
                 present.before = sum(present.counts);
@@ -222,7 +222,7 @@ final class DemandWatch {
         } finally {
             shards[shard].unlock();
         }
-        told[shard] = present;
+        tellsTo[shard] = present;
         return true;
     }
 
@@ -262,7 +262,7 @@ final class DemandWatch {
                 present.demands[i].endSlot();
             }
         }, giveWay);
-        present.told = present.learnt(present.told.slots + 1);
+        present.learnt = present.learntAfter(present.learnt.slots + 1);
     }
 
     /** Under the lock of each shard, but for those that another thread has for long: what there is to know of them is known in the next slot. */
@@ -347,14 +347,14 @@ final class DemandWatch {
         if (present == null) {
             return null;
         }
-        Told told = present.told;
+        Learnt learnt = present.learnt;
         List<DemandReport.OfClass> reports = new ArrayList<>(classes);
         for (int i = 0; i < classes; i++) {
-            reports.add(new DemandReport.OfClass(present.cycles.isDumped(i), told.classes.get(i).periodic,
-                    told.classes.get(i).intervalSlots,
+            reports.add(new DemandReport.OfClass(present.cycles.isDumped(i), learnt.byClass.get(i).periodic,
+                    learnt.byClass.get(i).intervalSlots,
                     present.dumps.begun(i), present.dumps.givenUp(i), present.wakes.get(i), present.dumps.items(i)));
         }
-        return new DemandReport(told.slots, reports, present.dumps.areUnderWay());
+        return new DemandReport(learnt.slots, reports, present.dumps.areUnderWay());
     }
 
     /** See {@link Cache#admitLoaded}. */

@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 import io.varve.memory.item.Change;
@@ -192,6 +193,34 @@ public final class CacheFixture implements AutoCloseable {
                     visited -> keys.add(Memory.toArray(visited.keyAddress(), visited.keyLength())));
         } while (cursor != 0);
         return keys;
+    }
+
+    /** Does something while another thread has a shard. */
+    void whileHeld(int shard, Runnable action) throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        CacheSession its = cache.newSession();
+        ShardSet one = new ShardSet(cache.config().shards());
+        one.add(shard);
+        Thread holder = new Thread(() -> {
+            its.lock(one);
+            try {
+                held.countDown();
+                end.await();
+            } catch (InterruptedException nobodyDoes) {
+                throw new AssertionError(nobodyDoes);
+            } finally {
+                its.unlock(one);
+            }
+        });
+        holder.start();
+        held.await();
+        try {
+            action.run();
+        } finally {
+            end.countDown();
+            holder.join();
+        }
     }
 
     /** Runs maintenance until there is nothing more to do at this moment. */

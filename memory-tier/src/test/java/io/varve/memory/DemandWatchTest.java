@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -254,29 +253,11 @@ class DemandWatchTest {
         slots(PHASE, 0);
         slots(PHASE, 2);
         slot(0);
-        CountDownLatch held = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        CacheSession session = fixture.cache.newSession();
-        ShardSet one = new ShardSet(4);
-        one.add(2);
-        Thread holder = new Thread(() -> {
-            session.lock(one);
-            try {
-                held.countDown();
-                end.await();
-            } catch (InterruptedException nobodyDoes) {
-                throw new AssertionError(nobodyDoes);
-            } finally {
-                session.unlock(one);
-            }
-        });
         for (int i = 0; i < KEYS; i++) {
             assertThat(get(key(STEADY, i))).isNotNull();
         }
         ticker.advanceMillis(SLOT_MILLIS);
-        holder.start();
-        held.await();
-        try {
+        fixture.whileHeld(2, () -> {
             for (int round = 0; round < 10; round++) {
                 assertThat(fixture.cache.maintain()).isNotNegative();
             }
@@ -289,10 +270,7 @@ class DemandWatchTest {
             }
             assertThat(report().dumping()).as("there is room for the rest, if nobody has it").isTrue();
             assertThat(report().givenUp()).isZero();
-        } finally {
-            end.countDown();
-            holder.join();
-        }
+        });
         fixture.maintainFully();
         assertThat(below.items).hasSize(KEYS);
         assertThat(report().dumping()).isFalse();
@@ -400,12 +378,14 @@ class DemandWatchTest {
     void writesAndDeletesDoNotWakeIt() {
         toTheValley();
         for (int i = 0; i < 2 * MISSES; i++) {
-            set(PERIODIC, key(PERIODIC, i), "new");
+            // With a hint, and where the item's own class is kept.
+            set(i % 2 == 0 ? CacheSession.AUTOMATIC : PERIODIC, key(PERIODIC, i), "new");
             delete(key(PERIODIC, 2 * MISSES + i));
         }
         fixture.maintainFully();
         assertThat(below.loads).isEmpty();
         assertThat(get(key(PERIODIC, 0))).as("where it was written").isNotNull();
+        assertThat(get(key(PERIODIC, 1))).as("where it was written with a hint").isNotNull();
         for (int i = 0; i < MISSES - 1; i++) {
             assertThat(get(key(PERIODIC, 4 * MISSES + i))).isNotNull();
         }
@@ -491,25 +471,7 @@ class DemandWatchTest {
     /** Who changes settings may be one for whom somebody waits who has all shards. */
     @Test
     void settingsChangeWhileAShardIsHeld() throws InterruptedException {
-        CountDownLatch held = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        CacheSession session = fixture.cache.newSession();
-        ShardSet one = new ShardSet(4);
-        one.add(1);
-        Thread holder = new Thread(() -> {
-            session.lock(one);
-            try {
-                held.countDown();
-                end.await();
-            } catch (InterruptedException nobodyDoes) {
-                throw new AssertionError(nobodyDoes);
-            } finally {
-                session.unlock(one);
-            }
-        });
-        holder.start();
-        held.await();
-        try {
+        fixture.whileHeld(1, () -> {
             fixture.cache.reconfigure(config().withDemand(null));
             assertThat(fixture.cache.demand()).isNull();
             fixture.cache.reconfigure(config());
@@ -517,10 +479,7 @@ class DemandWatchTest {
             ticker.advanceMillis(SLOT_MILLIS);
             assertThat(fixture.cache.maintain()).isNotNegative();
             assertThat(report().slots()).as("no slot without one of them").isZero();
-        } finally {
-            end.countDown();
-            holder.join();
-        }
+        });
         fixture.maintainFully();
         toTheValley();
         assertThat(below.items).hasSize(KEYS);

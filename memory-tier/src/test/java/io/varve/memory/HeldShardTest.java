@@ -2,7 +2,6 @@ package io.varve.memory;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -20,34 +19,6 @@ class HeldShardTest {
     private final ManualTicker ticker = new ManualTicker();
     private final Cache cache = Cache.open(CacheConfig.defaults(1 << 20).withShards(2).withSegmentSizeBytes(4096)
             .withHeads(2).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU).withHashSeed(7).withTicker(ticker));
-
-    /** Does something while another thread has a shard. */
-    private void whileHeld(int shard, Runnable action) throws InterruptedException {
-        CountDownLatch held = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        CacheSession session = cache.newSession();
-        ShardSet one = new ShardSet(2);
-        one.add(shard);
-        Thread holder = new Thread(() -> {
-            session.lock(one);
-            try {
-                held.countDown();
-                end.await();
-            } catch (InterruptedException nobodyDoes) {
-                throw new AssertionError(nobodyDoes);
-            } finally {
-                session.unlock(one);
-            }
-        });
-        holder.start();
-        held.await();
-        try {
-            action.run();
-        } finally {
-            end.countDown();
-            holder.join();
-        }
-    }
 
     /** Names of keys of a shard. */
     private List<byte[]> keysOf(CacheFixture fixture, int shard, int count) {
@@ -71,7 +42,7 @@ class HeldShardTest {
             for (int held = 0; held < 2; held++) {
                 List<byte[]> names = keysOf(fixture, 1 - held, 200);
                 long evicted = cache.stats().evicted();
-                whileHeld(held, () -> {
+                fixture.whileHeld(held, () -> {
                     for (byte[] name : names) {
                         assertThat(cache.admit(2L * VALUE.length)).isTrue();
                         fixture.set(0, name, VALUE, Item.NEVER);
@@ -92,7 +63,7 @@ class HeldShardTest {
             its.forEach(name -> fixture.set(0, name, VALUE, end));
             others.forEach(name -> fixture.set(0, name, VALUE, end));
             ticker.advanceMillis(10_000);
-            whileHeld(0, cache::maintain);
+            fixture.whileHeld(0, cache::maintain);
             assertThat(cache.stats().expired()).isEqualTo(100);
             ticker.advanceMillis(1000);
             cache.maintain();

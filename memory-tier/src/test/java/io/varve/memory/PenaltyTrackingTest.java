@@ -212,6 +212,13 @@ final class PenaltyTrackingTest {
             assertThat(refused.classes().stream().mapToLong(ClassReport::writes).sum() - writes)
                     .isEqualTo(others.size());
             assertThat(refused.classes().get(0).misses()).isEqualTo(1);
+            // Another write, over an item that is there, has nothing to do with the one that was refused.
+            fixture.set(0, others.get(0), value, Item.NEVER);
+            assertThat(classOf(fixture, others.get(0))).isZero();
+            PenaltyReport rewritten = report(fixture.cache);
+            assertThat(rewritten.measured()).isZero();
+            assertThat(rewritten.classes().get(0).writes() - refused.classes().get(0).writes()).isEqualTo(1);
+            assertThat(rewritten.classes().get(0).misses()).isEqualTo(1);
             others.forEach(other -> fixture.delete(0, other));
             fixture.set(0, NAME, value, Item.NEVER);
             int measured = RANGES.classOf(40_000);

@@ -1,5 +1,6 @@
 package io.varve.memory.index;
 
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
 import com.dynatrace.hash4j.hashing.ByteAccess;
@@ -21,7 +22,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does the hash of a key in native memory cost, compared with the same bytes in an array? Confined to the thread
+ * What does the hash of a key in native memory cost, compared with a library's of the same bytes, there or in an array? Confined to the thread
  * that measures.
  *
  * <p>The key stays in the first-level cache and its length is the same in each run, so it cannot see cache misses or
@@ -38,9 +39,10 @@ import org.openjdk.jmh.annotations.Warmup;
 public class KeyHashBenchmark {
     private static final long SEED = 11;
     private static final ByteAccess<byte[]> ARRAY = ByteAccess.forByteArray();
+    private static final ByteAccess<MemorySegment> NATIVE = ByteAccess.forMemorySegment(MemorySegment.class);
 
     /** Bytes of the key. */
-    @Param({"8", "16", "32"})
+    @Param({"8", "16", "32", "64", "129"})
     public int length;
 
     private final Regions regions = new Regions();
@@ -70,6 +72,11 @@ public class KeyHashBenchmark {
     @Benchmark
     public long offHeap() {
         return keyHash.hash(address, length);
+    }
+
+    @Benchmark
+    public long library() {
+        return hasher.hashBytesToLong(Memory.all(), address, length, NATIVE);
     }
 
     @Benchmark

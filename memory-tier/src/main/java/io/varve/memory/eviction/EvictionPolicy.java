@@ -48,7 +48,7 @@ public enum EvictionPolicy {
         return this == ALLKEYS_HYPERBOLIC;
     }
 
-    /** Whether they hold a count, which grows by chance. */
+    /** Whether the 24 access bits of an item's header hold a count, which grows by chance. */
     public boolean countsAccesses() {
         return countsFrequency() || countsSinceArrival();
     }

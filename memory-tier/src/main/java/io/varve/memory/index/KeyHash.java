@@ -12,12 +12,12 @@ import io.varve.memory.offheap.Memory;
  *
  * <p>The seed is drawn at start and never leaves the process, so that nobody can choose keys of one home bucket.
  *
- * <p>Keys are short, and a method for all lengths is long: that of a library was compiled in some processes so that a hash took 450
- * instructions, and 75 in others (decision 30). {@link ShortHash} is the same function for keys up to 128 bytes.
- *
  * <p>Nothing proves that nobody can: xxh3 multiplies words of a key, and one that the seed makes zero takes the other out
  * of the hash. So there is a second hash of another family, PolymurHash, for which it is proven that any two keys collide
  * under few seeds. It tells apart what the first does not.
+ *
+ * <p>The library's method for all lengths of a key is so long that the JIT makes much more of it in some processes than in others (decision 30).
+ * {@link ShortHash} is the same function for up to 128 bytes, which nearly all keys have.
  */
 public final class KeyHash {
     private static final ByteAccess<MemorySegment> ACCESS = ByteAccess.forMemorySegment(MemorySegment.class);
@@ -26,21 +26,22 @@ public final class KeyHash {
     private static final long SECOND = 0x9E37_79B9_7F4A_7C15L;
 
     private final ShortHash ofShort;
-    private final Hasher64 hasher;
+    /** Of more bytes than {@link ShortHash} takes, and of seeds. */
+    private final Hasher64 ofLong;
     private final Hasher64 second;
 
     public KeyHash(long seed) {
         ofShort = new ShortHash(seed);
-        hasher = Hashing.xxh3_64(seed);
-        long mixed = hasher.hashLongToLong(SECOND);
-        second = Hashing.polymurHash2_0(hasher.hashLongToLong(mixed), mixed, hasher.hashLongToLong(~mixed));
+        ofLong = Hashing.xxh3_64(seed);
+        long mixed = ofLong.hashLongToLong(SECOND);
+        second = Hashing.polymurHash2_0(ofLong.hashLongToLong(mixed), mixed, ofLong.hashLongToLong(~mixed));
     }
 
     /** The hash of {@code length} bytes of native memory; equal to that of the same bytes in an array. */
     public long hash(long address, int length) {
         return length <= ShortHash.MOST_BYTES
                 ? ofShort.hash(address, length)
-                : hasher.hashBytesToLong(Memory.all(), address, length, ACCESS);
+                : ofLong.hashBytesToLong(Memory.all(), address, length, ACCESS);
     }
 
     /** The second hash of the same bytes, independent of the first. */
@@ -50,6 +51,6 @@ public final class KeyHash {
 
     /** A hash of another seed, drawn from this one's: who is told of its hashes learns nothing of those of keys. */
     public KeyHash another() {
-        return new KeyHash(hasher.hashLongToLong(~SECOND));
+        return new KeyHash(ofLong.hashLongToLong(~SECOND));
     }
 }

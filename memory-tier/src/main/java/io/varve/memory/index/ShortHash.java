@@ -7,7 +7,8 @@ import io.varve.memory.offheap.Memory;
  *
  * <p>As its specification has it ("XXH3 Algorithm Overview", "Small inputs" and "Medium inputs"): each class of lengths has a
  * formula of its own, which mixes words of the input with words of a fixed secret and the seed. What does not depend on the input is
- * computed once. The classes are methods of their own, so that what keys of one length take is small enough to be inlined.
+ * computed once. The classes are methods of their own, so that what keys of one length take is small enough to be inlined; beyond 128 bytes the
+ * algorithm has a loop, and its call costs little beside it.
  */
 final class ShortHash {
     static final int MOST_BYTES = 128;
@@ -34,7 +35,7 @@ final class ShortHash {
     private final long[] seeded = new long[SECRET.length];
 
     ShortHash(long seed) {
-        ofNothing = avalanche64(seed ^ SECRET[7] ^ SECRET[8]);
+        ofNothing = avalancheXxh64(seed ^ SECRET[7] ^ SECRET[8]);
         flip3 = ((SECRET[0] ^ SECRET[0] >>> 32) & 0xFFFF_FFFFL) + seed;
         flip8 = (SECRET[1] ^ SECRET[2]) - (seed ^ (long) Integer.reverseBytes((int) seed) << 32);
         flip16Low = (SECRET[3] ^ SECRET[4]) + seed;
@@ -46,6 +47,7 @@ final class ShortHash {
 
     /** @param length 0 to {@link #MOST_BYTES} */
     long hash(long address, int length) {
+        assert length >= 0 && length <= MOST_BYTES : length;
         if (length > 16) {
             return upTo128(address, length);
         }
@@ -62,7 +64,7 @@ final class ShortHash {
         long combined = Byte.toUnsignedLong(Memory.getByte(address)) << 16
                 | Byte.toUnsignedLong(Memory.getByte(address + (length >> 1))) << 24
                 | Byte.toUnsignedLong(Memory.getByte(address + length - 1)) | (long) length << 8;
-        return avalanche64(combined ^ flip3);
+        return avalancheXxh64(combined ^ flip3);
     }
 
     private long upTo8(long address, int length) {
@@ -107,7 +109,7 @@ final class ShortHash {
                 Memory.getLong(address + Long.BYTES) ^ seeded[word + 1]);
     }
 
-    /** The halves of the product of 128 bits, each bit of one upon that of the other. */
+    /** The two halves of the product of 128 bits, one xor the other. */
     private static long folded(long a, long b) {
         return a * b ^ Math.unsignedMultiplyHigh(a, b);
     }
@@ -117,7 +119,7 @@ final class ShortHash {
         return mixed ^ mixed >>> 32;
     }
 
-    private static long avalanche64(long hash) {
+    private static long avalancheXxh64(long hash) {
         long mixed = (hash ^ hash >>> 33) * PRIME64_2;
         mixed = (mixed ^ mixed >>> 29) * PRIME64_3;
         return mixed ^ mixed >>> 32;

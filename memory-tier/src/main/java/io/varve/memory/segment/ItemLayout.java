@@ -201,11 +201,6 @@ public final class ItemLayout {
         return typeOf(Memory.getLong(address));
     }
 
-    /** Makes the item another type's; its bytes are the caller's to change. */
-    public static void type(long address, ItemType type) {
-        set(address, TYPE_SHIFT, TYPE_MASK, type.code());
-    }
-
     /**
      * Whether the item is the root item of a large collection: of any type but a string, and of {@link Item#TREE}'s encoding.
      */
@@ -437,7 +432,11 @@ public final class ItemLayout {
         }
     }
 
-    /** As {@link #type(long, ItemType)}, {@link #encoding(long, int)} and {@link #valueLength(long, int)}, with one write to the header. */
+    /**
+     * Makes the item another type's, of another encoding and length, with one write to the header; its bytes are the caller's to change.
+     *
+     * @param newLength 0 to {@link #capacity}
+     */
     public static void rewrite(long address, ItemType type, int encoding, int newLength) {
         assert encoding >= 0 && encoding <= MAX_ENCODING : encoding;
         int slack = slackOf(address, newLength);

@@ -46,7 +46,7 @@ public final class ShardPenalties {
     private @Nullable ShardDemand demand;
     /** The write that {@link #classOfWrite} was asked for last, until it is {@link #written}... */
     private boolean writes;
-    /** ... and its key, if demand is watched. */
+    /** ... and the hash of its key; 0 where nobody is told of it. */
     private long writtenHash;
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
@@ -152,7 +152,7 @@ public final class ShardPenalties {
             // Most writes, and the least to be done: the write that made the item has ended the miss before it.
             int before = ItemLayout.penaltyClass(overwritten);
             if (tracking != null) {
-                begin(demand == null ? 0 : hash(key), before, before, MissMonitor.NONE);
+                begin(true, demand == null ? 0 : hash(key), before, before, MissMonitor.NONE);
             }
             return before;
         }
@@ -160,8 +160,8 @@ public final class ShardPenalties {
     }
 
     /** A write is under way, which {@link #written} ends. */
-    private void begin(long hash, int itemClass, int countedAs, long micros) {
-        writes = true;
+    private void begin(boolean byClient, long hash, int itemClass, int countedAs, long micros) {
+        writes = byClient;
         writtenHash = hash;
         writtenAs = itemClass;
         missedAs = countedAs;
@@ -179,6 +179,7 @@ public final class ShardPenalties {
     private int classOfWrite(long hash, long overwritten, int hint, PenaltyRanges ranges) {
         int before = overwritten == 0 ? NO_CLASS : ItemLayout.penaltyClass(overwritten);
         MissMonitor waiting = monitor;
+        // Where there is an item, nobody waits for one.
         long micros = before != NO_CLASS || waiting == null ? MissMonitor.NONE : waiting.waited(hash);
         int chosen;
         if (hint != AUTOMATIC && hint != RESTORED) {
@@ -188,9 +189,9 @@ public final class ShardPenalties {
         } else {
             chosen = Math.max(0, before == NO_CLASS ? rememberedClass(hash) : before);
         }
-        begin(hash, chosen, micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs(), micros);
         // What comes back from the tier below ends no miss by a write, and what fetching has cost is no penalty.
-        writes = hint != RESTORED;
+        begin(hint != RESTORED, hash, chosen,
+                micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs(), micros);
         return chosen;
     }
 

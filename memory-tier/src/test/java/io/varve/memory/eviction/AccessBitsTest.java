@@ -47,6 +47,19 @@ final class AccessBitsTest {
         assertThat(AccessBits.frequency(bits, NOW)).isEqualTo(255);
     }
 
+    /** Else who draws no random number for it would have its counter grow with each access. */
+    @Test
+    void chanceMattersToPoliciesThatCountAccessesOnly() {
+        for (EvictionPolicy policy : EvictionPolicy.values()) {
+            int bits = AccessBits.initial(policy, NOW);
+            for (int i = 0; i < 50; i++) {
+                bits = AccessBits.touched(policy, bits, NOW, 0);
+            }
+            assertThat(AccessBits.touched(policy, bits, NOW, 0) == AccessBits.touched(policy, bits, NOW, -1))
+                    .as(policy.redisName()).isNotEqualTo(policy.countsAccesses());
+        }
+    }
+
     @Test
     void bitsFitTheHeaderField() {
         SplittableRandom random = new SplittableRandom(8);

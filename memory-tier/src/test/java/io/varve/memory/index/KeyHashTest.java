@@ -86,12 +86,12 @@ class KeyHashTest {
         KeyHash hash = new KeyHash(3);
         long sum = 0;
         for (int i = 0; i < 200_000; i++) {
-            sum += hash.hash(memory, 1 + i % 40) + hash.second(memory, 1 + i % 40);
+            sum += hash.hash(memory, 1 + i % 300) + hash.second(memory, 1 + i % 300);
         }
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < 100_000; i++) {
-            sum += hash.hash(memory, 1 + i % 40) + hash.second(memory, 1 + i % 40);
+            sum += hash.hash(memory, 1 + i % 300) + hash.second(memory, 1 + i % 300);
         }
         long allocated = threads.getCurrentThreadAllocatedBytes() - before;
         assertThat(sum).isNotZero();

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -201,22 +202,25 @@ class ItemLayoutTest {
         }
     }
 
-    @Test
-    void rewritingIsTypeAndEncodingAndLengthAtOnce() {
+    /** It is then as one that was written so. */
+    @ParameterizedTest
+    @CsvSource({"3000, 600, true", "3000, 0, true", "300, 200, false", "300, 0, false"})
+    void rewritingChangesTypeAndEncodingAndLength(int capacity, int slackBefore, boolean expiryFields) {
         long other = address + 8192;
         for (ItemType type : ItemType.values()) {
             for (int encoding = 0; encoding <= ItemLayout.MAX_ENCODING; encoding++) {
-                for (int slack : new int[] {0, 1, 254, 255, 600}) {
-                    for (long at : new long[] {address, other}) {
-                        ItemLayout.write(at, ItemType.HASH, 2, 31, 300, 3000, 3000, true, ItemLayout.MAX_ACCESS);
-                        ItemLayout.followed(at, true);
-                        ItemLayout.valueLength(at, 2990);
-                    }
-                    ItemLayout.rewrite(address, type, encoding, 3000 - slack);
-                    ItemLayout.type(other, type);
-                    ItemLayout.encoding(other, encoding);
-                    ItemLayout.valueLength(other, 3000 - slack);
-                    assertThat(ItemLayout.valueLength(address)).isEqualTo(3000 - slack);
+                for (int slack : new int[] {0, 1, 254, 255, 300}) {
+                    ItemLayout.write(address, ItemType.HASH, 2, 31, 30, capacity, capacity, expiryFields, 77);
+                    ItemLayout.followed(address, true);
+                    ItemLayout.valueLength(address, capacity - slackBefore);
+                    Memory.copy(address, other, ItemLayout.size(address));
+                    ItemLayout.write(other, type, encoding, 31, 30, capacity, capacity, expiryFields, 77);
+                    ItemLayout.followed(other, true);
+                    ItemLayout.valueLength(other, capacity - slack);
+
+                    ItemLayout.rewrite(address, type, encoding, capacity - slack);
+
+                    assertThat(ItemLayout.valueLength(address)).isEqualTo(capacity - slack);
                     int size = ItemLayout.size(other);
                     assertThat(Memory.toArray(address, size)).as("%s, %d, %d", type, encoding, slack)
                             .isEqualTo(Memory.toArray(other, size));
