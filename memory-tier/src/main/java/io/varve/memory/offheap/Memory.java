@@ -110,25 +110,29 @@ public final class Memory {
 
     /**
      * Keys and small values: the call that copies any number of bytes takes longer than these do. Everything is read before
-     * anything is written, so that the ranges may overlap; the two halves of a length that is no power of two do. A method for each
-     * class of lengths: one for all would be too long to be inlined.
+     * anything is written, so that the ranges may overlap; the two halves of a length that is no power of two do.
      */
     private static void copyInPlace(long from, long to, int length) {
         if (length >= 16) {
             if (length > 32) {
                 copyUpTo64(from, to, length);
             } else {
-                copyUpTo32(from, to, length);
+                long last = length - 16L;
+                long a = ALL.get(LONG, from);
+                long b = ALL.get(LONG, from + 8);
+                long c = ALL.get(LONG, from + last);
+                long d = ALL.get(LONG, from + last + 8);
+                ALL.set(LONG, to, a);
+                ALL.set(LONG, to + 8, b);
+                ALL.set(LONG, to + last, c);
+                ALL.set(LONG, to + last + 8, d);
             }
         } else if (length >= 8) {
-            copyUpTo16(from, to, length);
-        } else {
-            copyUpTo8(from, to, length);
-        }
-    }
-
-    private static void copyUpTo8(long from, long to, int length) {
-        if (length >= 4) {
+            long a = ALL.get(LONG, from);
+            long b = ALL.get(LONG, from + length - 8);
+            ALL.set(LONG, to, a);
+            ALL.set(LONG, to + length - 8, b);
+        } else if (length >= 4) {
             int a = ALL.get(INT, from);
             int b = ALL.get(INT, from + length - 4);
             ALL.set(INT, to, a);
@@ -141,25 +145,6 @@ public final class Memory {
             ALL.set(BYTE, to + (length >> 1), b);
             ALL.set(BYTE, to + length - 1, c);
         }
-    }
-
-    private static void copyUpTo16(long from, long to, int length) {
-        long a = ALL.get(LONG, from);
-        long b = ALL.get(LONG, from + length - 8);
-        ALL.set(LONG, to, a);
-        ALL.set(LONG, to + length - 8, b);
-    }
-
-    private static void copyUpTo32(long from, long to, int length) {
-        long last = length - 16L;
-        long a = ALL.get(LONG, from);
-        long b = ALL.get(LONG, from + 8);
-        long c = ALL.get(LONG, from + last);
-        long d = ALL.get(LONG, from + last + 8);
-        ALL.set(LONG, to, a);
-        ALL.set(LONG, to + 8, b);
-        ALL.set(LONG, to + last, c);
-        ALL.set(LONG, to + last + 8, d);
     }
 
     private static void copyUpTo64(long from, long to, int length) {
