@@ -44,9 +44,8 @@ public final class ShardPenalties {
     private @Nullable RememberedClasses remembered;
     /** Whom accesses are told while demand is watched. */
     private @Nullable ShardDemand demand;
-    /** The write that {@link #classOfWrite} was asked for last, until it is {@link #written}... */
+    /** The write that {@link #classOfWrite} was asked for last, until it is {@link #written}. */
     private boolean writes;
-    /** ... and the hash of its key; 0 where nobody is told of it. */
     private long writtenHash;
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
@@ -147,25 +146,9 @@ public final class ShardPenalties {
      * @param hint        the class that the client has named, {@link #AUTOMATIC} or {@link #RESTORED}
      */
     int classOfWrite(Key key, long overwritten, int hint) {
+        int before = overwritten == 0 ? NO_CLASS : ItemLayout.penaltyClass(overwritten);
         PenaltyTracking tracking = followed;
-        if (overwritten != 0 && (tracking == null || hint == AUTOMATIC)) {
-            // Most writes, and the least to be done: the write that made the item has ended the miss before it.
-            int before = ItemLayout.penaltyClass(overwritten);
-            if (tracking != null) {
-                begin(true, demand == null ? 0 : hash(key), before, before, MissMonitor.NONE);
-            }
-            return before;
-        }
-        return tracking == null ? 0 : classOfWrite(hash(key), overwritten, hint, tracking.ranges());
-    }
-
-    /** A write is under way, which {@link #written} ends. */
-    private void begin(boolean byClient, long hash, int itemClass, int countedAs, long micros) {
-        writes = byClient;
-        writtenHash = hash;
-        writtenAs = itemClass;
-        missedAs = countedAs;
-        waitedMicros = micros;
+        return tracking == null ? Math.max(0, before) : classOfWrite(hash(key), before, hint, tracking.ranges());
     }
 
     /**
@@ -176,10 +159,9 @@ public final class ShardPenalties {
         return followed == null ? itemClass : missedAs;
     }
 
-    private int classOfWrite(long hash, long overwritten, int hint, PenaltyRanges ranges) {
-        int before = overwritten == 0 ? NO_CLASS : ItemLayout.penaltyClass(overwritten);
+    private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
         MissMonitor waiting = monitor;
-        // Where there is an item, nobody waits for one.
+        // Where there is an item, the write that made it has ended the miss before it.
         long micros = before != NO_CLASS || waiting == null ? MissMonitor.NONE : waiting.waited(hash);
         int chosen;
         if (hint != AUTOMATIC && hint != RESTORED) {
@@ -190,8 +172,11 @@ public final class ShardPenalties {
             chosen = Math.max(0, before == NO_CLASS ? rememberedClass(hash) : before);
         }
         // What comes back from the tier below ends no miss by a write, and what fetching has cost is no penalty.
-        begin(hint != RESTORED, hash, chosen,
-                micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs(), micros);
+        writes = hint != RESTORED;
+        writtenHash = hash;
+        waitedMicros = micros;
+        writtenAs = chosen;
+        missedAs = micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs();
         return chosen;
     }
 
