@@ -2,6 +2,8 @@ package io.varve.experiments;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -15,6 +17,7 @@ import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.RespErrorException;
 import io.varve.memory.locality.MissRatioCurve;
 import io.varve.memory.locality.Sampling;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +33,7 @@ import picocli.CommandLine.Spec;
         "It is learnt from a sample of the requests in fixed memory, as the server can. Sizes are bytes where the trace has sizes, else items."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
                 "0:done",
                 "1:--accuracy: a curve is farther from the exact one, or from what a server misses, than is allowed",
-                "2:bad input: a trace that cannot be read, an option out of its range"})
+                "2:bad input: a trace that cannot be read, an option out of its range, a server that is not there or refuses"})
 final class MrcCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
     private static final int MOST_POINTS = 1_000_000;
@@ -160,14 +163,23 @@ final class MrcCommand implements Callable<Integer> {
     }
 
     private int measure(String address) throws IOException {
-        PrintWriter out = spec.commandLine().getOut();
         int colon = address.lastIndexOf(':');
         if (colon < 1 || !address.substring(colon + 1).matches("[0-9]{1,5}")) {
             throw new IllegalArgumentException("--server " + address + ": allowed is HOST:PORT");
         }
+        try {
+            return measure(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+        } catch (UnknownHostException unknown) {
+            throw new InvalidExperimentException("mrc: --server " + address + ": there is no such host", unknown);
+        } catch (SocketException | RespErrorException refused) {
+            throw new InvalidExperimentException("mrc: --server " + address + ": " + refused.getMessage(), refused);
+        }
+    }
+
+    private int measure(String host, int port) throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
         List<ServerMisses.Row> rows = new ArrayList<>();
-        try (RespConnection connection = new RespConnection(address.substring(0, colon),
-                Integer.parseInt(address.substring(colon + 1)))) {
+        try (RespConnection connection = new RespConnection(host, port)) {
             ServerMisses misses = new ServerMisses(connection);
             if (!csv) {
                 ServerMisses.head(out);

@@ -3,6 +3,7 @@ package io.varve.experiments;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.varve.server.VarveServer;
+import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,5 +110,28 @@ class MrcCommandTest {
         assertThat(answer.err()).startsWith("varve: mrc: ").contains(message).hasLineCount(1);
         assertThat(answer.out()).isEmpty();
         assertThat(answer.status()).isEqualTo(2);
+    }
+
+    @Test
+    void aServerThatIsNotThereIsNamed() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        Answer answer = ask("mrc", "--accuracy", "--server", "127.0.0.1:" + port);
+        assertThat(answer.status()).isEqualTo(2);
+        assertThat(answer.err()).contains("--server 127.0.0.1:" + port + ": ").doesNotContain("\tat ");
+    }
+
+    @Test
+    void whatAServerRefusesIsTold() throws Exception {
+        try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("bind", "127.0.0.1")
+                .with("port", "0").with("maxmemory", "64mb"))) {
+            Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
+                    "--server", "127.0.0.1:" + server.port());
+            assertThat(answer.status()).isEqualTo(2);
+            assertThat(answer.err()).contains("--server 127.0.0.1:" + server.port() + ": ERR CONFIG SET failed")
+                    .contains("maxmemory 264: allowed is at least 1 MiB").doesNotContain("\tat ");
+        }
     }
 }
