@@ -49,7 +49,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_STORE_RATE = 40_000;
     private static final int ASSUMED_TIER_RATE = 1_000_000;
     /** Operations a second of two clients in front of two databases with delays. */
-    private static final int ASSUMED_CACHE_ASIDE_RATE = 5_000;
+    private static final int ASSUMED_CACHE_ASIDE_RATE = 2_000;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
 

@@ -48,7 +48,7 @@ final class PenaltyReportTest {
 
     @BeforeEach
     void make() throws IOException {
-        plan = Plan.of(new ExperimentFiles(Path.of("..", "workloads", "experiments")).read("penalty"), "small",
+        plan = Plan.of(new ExperimentFiles(Path.of("..", "workloads", "experiments")).read("penalty"), "medium",
                 Filters.NONE);
         files = new RunFiles(DIRECTORY);
         for (RunSpec run : plan.runs()) {
@@ -113,7 +113,7 @@ final class PenaltyReportTest {
                 ? List.of(Check.atLeast(PenaltyText.AIM + "lru", 100 * (400 - settled) / 400, 25))
                 : List.of();
         return new RunRecord(run, plan.configuration(run).group(), Outcome.OK, List.of(), "2026-11-23T08:00:00Z",
-                "penalty", "small", plan.scale().about(), 1, "Varve 0.1.0", "./varve serve",
+                "penalty", "medium", plan.scale().about(), 1, "Varve 0.1.0", "./varve serve",
                 plan.configuration(run).settings(), Map.of(), Machine.describe(), List.of(), measured, checks,
                 List.of());
     }
