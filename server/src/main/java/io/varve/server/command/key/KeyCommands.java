@@ -247,7 +247,7 @@ public final class KeyCommands {
     private static void inItsClass(Invocation call, Item source, Runnable write) {
         CacheSession session = call.session();
         int known = session.penaltyClass(source);
-        session.writesInto(known == 0 ? CacheSession.AUTOMATIC : known);
+        session.writesInto(known == 0 ? call.client().writesInto() : known);
         try {
             write.run();
         } finally {

@@ -6,6 +6,7 @@ import io.varve.server.command.Invocation;
 import io.varve.server.command.sortedset.SortedSetRange.Kind;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.MemberList;
+import io.varve.server.config.ServerConfig;
 import io.varve.server.events.KeyEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -70,10 +71,30 @@ final class SortedSetRangeCommands {
                 members.add(call.cache(), set.memberAddress(), set.memberLength(), 0, set.score());
                 more = set.next();
             }
+            loseSignsOfZero(call.server().config(), members, request);
             SortedSets.of(call).result().store(call, call.keyAt(0), members, KeyEvent.ZRANGESTORE);
             call.reply().integer(members.count());
         } finally {
             members.release();
+        }
+    }
+
+    /**
+     * Redis adds one member after the other to what is a listpack first, where zero has no sign; only what comes when it is none any more keeps
+     * it. Of ranks it knows before how many there are, and begins with what they need.
+     */
+    private static void loseSignsOfZero(ServerConfig config, MemberList members, SortedSetRangeRequest request) {
+        long most = config.zsetMaxListpackEntries();
+        int count = members.count();
+        if (request.isOfRanks() && count > most) {
+            return;
+        }
+        for (int place = 0; place < Math.min(count, most); place++) {
+            int number = request.reversed() ? count - 1 - place : place;
+            if (members.length(number) > config.zsetMaxListpackValueBytes()) {
+                return;
+            }
+            members.score(number, members.score(number) + 0.0);
         }
     }
 }

@@ -89,6 +89,11 @@ final class SortedSetRangeRequest {
         return range;
     }
 
+    /** Whether its bounds are ranks, so that how many members there are is known from them. */
+    boolean isOfRanks() {
+        return kind == null || kind == Kind.RANK;
+    }
+
     /** Whether it begins at the upper end. */
     boolean reversed() {
         return reversed;

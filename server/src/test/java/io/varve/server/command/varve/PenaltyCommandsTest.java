@@ -187,6 +187,21 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(server.cache().checkIntegrity()).isEmpty();
     }
 
+    /** Nothing is known of the first class's items: where the client says a class, that is theirs, and not that of what they replace. */
+    @Test
+    void aNameThatIsTakenOverTakesTheClientsClass() {
+        track();
+        for (int i = 0; i < 10; i++) {
+            server.run("set", "target" + i, "there before");
+            assertThat(server.run("varve.class", "set", "target" + i, "9")).isEqualTo(OK);
+            server.run("set", "tmp" + i, "value");
+            server.run("varve.class", "default", "0");
+            assertThat(server.run("rename", "tmp" + i, "target" + i)).isEqualTo(OK);
+            assertThat(classOf("target" + i)).isZero();
+            server.run("varve.class", "default", "auto");
+        }
+    }
+
     // --- without tracking, and from then on
 
     @ParameterizedTest
