@@ -85,11 +85,21 @@ final class AccessRecording {
     }
 
     /** A write that has made an item of so many bytes. */
-    void made(Shard shard, Key key, long address, int valueLength, long expireAtMillis, long nowMillis) {
+    void made(Shard shard, Key key, long address, int valueLength, long nowMillis) {
         AccessProbe told = probe;
         if (told != null && told.countWrite(ItemLayout.isFollowed(address))) {
+            // Not the time that was asked for, which may be to keep that which was there.
             write(told, key, address, missedAs(shard, address),
-                    Shard.usualBytes(key.length(), valueLength, expireAtMillis >= 0), expireAtMillis, nowMillis);
+                    Shard.usualBytes(key.length(), valueLength, ItemLayout.hasExpiryFields(address)),
+                    Shard.expireAtMillis(address), nowMillis);
+        }
+    }
+
+    /** An item, which a command has found before, expires at another time from now on. */
+    void expires(Key key, Item item, long expireAtMillis, long nowMillis) {
+        AccessRecorder told = recorder;
+        if (told != null && ItemLayout.isFollowed(item.address())) {
+            told.expires(hash(key), deadline(expireAtMillis), nowMillis);
         }
     }
 
@@ -121,7 +131,7 @@ final class AccessRecording {
                 : Shard.usualBytes(item.keyLength(), item.capacity(), item.expires());
     }
 
-    /** The first millisecond at which it has expired; of a time that is kept nobody asks which it is. */
+    /** The first millisecond at which it has expired. */
     private static long deadline(long expireAtMillis) {
         return expireAtMillis >= 0 ? expireAtMillis + 1 : ReuseRecorder.NEVER;
     }

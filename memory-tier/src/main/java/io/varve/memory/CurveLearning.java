@@ -1,6 +1,7 @@
 package io.varve.memory;
 
 import io.varve.memory.locality.AccessRecorder;
+import io.varve.memory.locality.Sampling;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 import io.varve.memory.shard.ShardTotals;
@@ -44,7 +45,8 @@ final class CurveLearning {
     }
 
     /**
-     * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more.
+     * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more, or where maxmemory is
+     * another by so much that the table should be twice as large, or half.
      *
      * <p>What it takes is charged without asking: it is a thousandth of maxmemory or so. With sixteen classes it takes 1.5 MB even of a small maxmemory, which is to
      * be the items': what is more than a sixteenth of it counts among what a server takes beside maxmemory.
@@ -52,11 +54,12 @@ final class CurveLearning {
     void reconfigure(CacheConfig config) {
         windowAccesses = config.curves().windowAccesses();
         AccessRecorder recorder = context.recorder();
+        Sampling sampling = AccessRecorder.samplingFor(config.maxMemoryBytes());
         if (!config.recordsAccesses()) {
             recorder = null;
-        } else if (recorder == null || recorder.classes() != penalties.classes()) {
-            recorder = new AccessRecorder(penalties.classes(), AccessRecorder.samplingFor(config.maxMemoryBytes()),
-                    seed);
+        } else if (recorder == null || recorder.classes() != penalties.classes()
+                || !recorder.isAboutAsLargeAs(sampling)) {
+            recorder = new AccessRecorder(penalties.classes(), sampling, seed);
         }
         context.recorder(recorder);
         charge(recorder == null ? 0 : Math.min(recorder.bytes(), config.maxMemoryBytes() / LARGEST_PART));

@@ -325,7 +325,7 @@ final class InMemorySession implements CacheSession {
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
         Shard shard = shards[key.shard()];
         long written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
-        accesses.made(shard, key, written, valueLength, expireAtMillis, nowMillis);
+        accesses.made(shard, key, written, valueLength, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -378,6 +378,7 @@ final class InMemorySession implements CacheSession {
     public void expire(Key key, Item item, long expireAtMillis) {
         Shard shard = shards[key.shard()];
         shard.expire(key, item, expireAtMillis, nowMillis);
+        accesses.expires(key, item, expireAtMillis, nowMillis);
         shard.changed(expireAtMillis == Item.NEVER ? Change.PERSISTED : Change.EXPIRY_SET, key.database(),
                 key.address(), key.length());
     }

@@ -111,6 +111,22 @@ final class CurveTest {
         }
     }
 
+    @Test
+    void whatIsTakenFollowsMaxmemory() {
+        try (CacheFixture fixture = open(8 * MIB, RECORDED)) {
+            long small = curve(fixture).recorderBytes();
+            long others = fixture.cache.stats().poolBytes() - small;
+            fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(12 * MIB));
+            assertThat(curve(fixture).recorderBytes()).isEqualTo(small);
+            fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(512 * MIB));
+            assertThat(curve(fixture).recorderBytes()).as("a thousandth").isBetween(400_000L, 1_000_000L);
+            fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(8 * MIB));
+            assertThat(curve(fixture).recorderBytes()).isEqualTo(small);
+            fixture.cache.reconfigure(fixture.cache.config().withCurves(CurveSettings.OFF));
+            assertThat(fixture.cache.stats().poolBytes()).as("nothing stays charged").isEqualTo(others);
+        }
+    }
+
     /** Reads all keys again and again, so that in much memory all but the first would hit; unless they have gone meanwhile. */
     private double told(Runnable between, CacheFixture fixture) {
         for (int round = 0; round < 40; round++) {
@@ -153,6 +169,46 @@ final class CurveTest {
                 fixture.maintainFully();
             }, fixture)).as("all are flushed").isGreaterThan(0.99);
             assertThat(curve(fixture).followedKeys()).isZero();
+        }
+    }
+
+    /** As of a session that lives on for as long as it is used: each read puts its end off. */
+    @Test
+    void whatIsPutOffInTimeIsNoMiss() {
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            double missed = told(() -> {
+                for (int key = 0; key < 1000; key++) {
+                    assertThat(fixture.expire(0, name(key), ticker.wallMillis() + 2000)).isTrue();
+                }
+                ticker.advanceMillis(1200);
+            }, fixture);
+            assertThat(fixture.cache.stats().misses()).as("of 40,000 reads").isEqualTo(1000);
+            assertThat(missed).isLessThan(0.1);
+        }
+        try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
+            assertThat(told(() -> {
+                for (int key = 0; key < 1000; key++) {
+                    assertThat(fixture.expire(0, name(key), ticker.wallMillis() + 10)).isTrue();
+                }
+                ticker.advanceMillis(1200);
+            }, fixture)).as("brought forward").isGreaterThan(0.9);
+        }
+    }
+
+    /** What was evicted before its time, and would have expired in more memory, too. */
+    @Test
+    void aTimeThatAWriteKeepsIsKnown() {
+        try (CacheFixture fixture = open(4 * MIB, RECORDED)) {
+            for (int round = 0; round < 40; round++) {
+                for (int key = 0; key < 1000; key++) {
+                    assertThat(fixture.get(0, name(key))).isNull();
+                    set(fixture, key, 20_000, ticker.wallMillis() + 2000);
+                    set(fixture, key, 20_000, CacheSession.KEEP);
+                }
+                ticker.advanceMillis(5000);
+            }
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(20_000);
+            assertThat(curve(fixture).missRatio(1e9)).isGreaterThan(0.9);
         }
     }
 

@@ -24,6 +24,7 @@ public final class AccessRecorder {
 
     private final Object lock = new Object();
     private final ReuseRecorder recorder;
+    private final Sampling sampling;
     private final long seed;
     private long probes;
 
@@ -34,6 +35,7 @@ public final class AccessRecorder {
      */
     public AccessRecorder(int classes, Sampling sampling, long seed) {
         recorder = new ReuseRecorder(classes, sampling, seed);
+        this.sampling = sampling;
         this.seed = seed;
     }
 
@@ -41,6 +43,11 @@ public final class AccessRecorder {
     public static Sampling samplingFor(long memoryBytes) {
         long keys = memoryBytes / PART_OF_MEMORY / BYTES_A_KEY;
         return new Sampling(RATE, RATE, Math.clamp(keys, LEAST_KEYS, Sampling.DEFAULT.keys()));
+    }
+
+    /** Whether another recorder would follow at the most twice as many keys, and at the least half of them. */
+    public boolean isAboutAsLargeAs(Sampling other) {
+        return other.keys() <= 2 * sampling.keys() && sampling.keys() <= 2 * other.keys();
     }
 
     /** A probe for one thread. */
@@ -91,6 +98,15 @@ public final class AccessRecorder {
         if (recorder.follows(hash)) {
             synchronized (lock) {
                 recorder.remove(hash, nowMillis);
+            }
+        }
+    }
+
+    /** An item that is there is to expire at another time: {@link ReuseRecorder#expires}. Any thread; takes the lock if the key is followed. */
+    public void expires(long hash, long expiresMillis, long nowMillis) {
+        if (recorder.follows(hash)) {
+            synchronized (lock) {
+                recorder.expires(hash, expiresMillis, nowMillis);
             }
         }
     }

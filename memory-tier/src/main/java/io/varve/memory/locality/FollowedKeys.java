@@ -187,6 +187,10 @@ final class FollowedKeys {
         return slots[(slot << SLOT_SHIFT) + DEADLINE];
     }
 
+    void deadline(int slot, long deadline) {
+        slots[(slot << SLOT_SHIFT) + DEADLINE] = deadline;
+    }
+
     private long item(int slot) {
         return slots[(slot << SLOT_SHIFT) + ITEM];
     }

@@ -118,6 +118,23 @@ public final class ReuseRecorder {
         }
     }
 
+    /**
+     * An item that is there is to expire at another time than when it was accessed last.
+     *
+     * @param expiresMillis when, or {@link #NEVER}
+     */
+    public void expires(long hash, long expiresMillis, long nowMillis) {
+        int slot = followed.find(hash);
+        if (slot >= 0) {
+            if (nowMillis >= followed.deadline(slot)) {
+                // What was accessed is gone; what is there now was made since, and not drawn.
+                goes(slot, waited(slot, nowMillis));
+            } else {
+                followed.deadline(slot, expiresMillis);
+            }
+        }
+    }
+
     /** All items have gone. */
     public void removeAll() {
         removeAll(0, 0, 0, followed.slots());

@@ -275,6 +275,11 @@ public final class Shard {
         return (long) BESIDE_CONTENT + keyLength + capacity + (expires ? WITH_EXPIRY : 0);
     }
 
+    /** When the key of the item at an address expires, or {@link Item#NEVER}. */
+    public static long expireAtMillis(long address) {
+        return TimedHashes.expireAtMillis(address);
+    }
+
     public @Nullable ValueRun runOf(Item item) {
         return Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
     }
