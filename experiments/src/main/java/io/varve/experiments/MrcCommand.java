@@ -2,7 +2,6 @@ package io.varve.experiments;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +16,6 @@ import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.wire.RespConnection;
-import io.varve.experiments.wire.RespErrorException;
 import io.varve.memory.locality.MissRatioCurve;
 import io.varve.memory.locality.Sampling;
 import org.jspecify.annotations.Nullable;
@@ -171,7 +169,7 @@ final class MrcCommand implements Callable<Integer> {
             return measure(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
         } catch (UnknownHostException unknown) {
             throw new InvalidExperimentException("mrc: --server " + address + ": there is no such host", unknown);
-        } catch (SocketException | RespErrorException refused) {
+        } catch (IOException refused) {
             throw new InvalidExperimentException("mrc: --server " + address + ": " + refused.getMessage(), refused);
         }
     }

@@ -3,11 +3,16 @@ package io.varve.experiments;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -121,6 +126,47 @@ class MrcCommandTest {
         Answer answer = ask("mrc", "--accuracy", "--server", "127.0.0.1:" + port);
         assertThat(answer.status()).isEqualTo(2);
         assertThat(answer.err()).contains("--server 127.0.0.1:" + port + ": ").doesNotContain("\tat ");
+    }
+
+    /** Of a server that knows none of our settings nothing is asked that changes it. */
+    @Test
+    void anotherServerIsLeftAsItIs() throws Exception {
+        try (ServerSocket another = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<String> asked = CompletableFuture.supplyAsync(() -> {
+                try (Socket client = another.accept()) {
+                    client.getOutputStream().write("*0\r\n".getBytes(StandardCharsets.US_ASCII));
+                    return new String(client.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
+                    "--server", "127.0.0.1:" + another.getLocalPort());
+            assertThat(answer.status()).isEqualTo(2);
+            assertThat(answer.err()).contains("it has no setting 'maxmemory'").doesNotContain("\tat ");
+            assertThat(asked.get(30, TimeUnit.SECONDS)).contains("GET").doesNotContain("FLUSHALL")
+                    .doesNotContain("SET\r");
+        }
+    }
+
+    /** One that says no word and closes, as one that speaks another protocol does. */
+    @Test
+    void aServerThatClosesIsNamed() throws Exception {
+        try (ServerSocket another = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Void> closed = CompletableFuture.runAsync(() -> {
+                try {
+                    another.accept().close();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            String address = "127.0.0.1:" + another.getLocalPort();
+            Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
+                    "--server", address);
+            closed.get(30, TimeUnit.SECONDS);
+            assertThat(answer.status()).isEqualTo(2);
+            assertThat(answer.err()).contains("--server " + address + ": ").doesNotContain("\tat ");
+        }
     }
 
     @Test

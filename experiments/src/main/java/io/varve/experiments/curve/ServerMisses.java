@@ -80,7 +80,11 @@ public final class ServerMisses {
         long all = bytes(source);
         List<String> before = new ArrayList<>(List.of("CONFIG", "SET"));
         for (String setting : CHANGED) {
-            before.addAll(server.call("CONFIG", "GET", setting).lines().toList());
+            List<String> told = server.call("CONFIG", "GET", setting).lines().toList();
+            if (told.size() != 2) {
+                throw new IOException("it has no setting '" + setting + "': a Varve server is asked for");
+            }
+            before.addAll(told);
         }
         List<Row> rows = new ArrayList<>();
         try {

@@ -2,11 +2,13 @@ package io.varve.experiments.plan;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 import io.varve.experiments.definition.Experiment;
@@ -73,6 +75,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         if (parts == null) {
             addRuns(runs, experiment, workloads, sizes, scale, filters, List.copyOf(configurations.keySet()));
         } else {
+            requireParts(scaleName, parts, filters.workloads());
             for (Scale part : parts) {
                 addRuns(runs, experiment, both(workloads, part.workloads()), both(sizes, part.sizes()), part, filters,
                         configurations.keySet().stream()
@@ -93,6 +96,18 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 .filter(name -> evictsNothing(configuration(experiment, name)) && !names.contains(name)).toList());
         all.addAll(names);
         return all;
+    }
+
+    /** @throws InvalidExperimentException if a workload was asked for that no part of the scale has: nothing would be run */
+    private static void requireParts(String scaleName, List<Scale> parts, List<String> workloads) {
+        Set<String> all = new LinkedHashSet<>();
+        parts.forEach(part -> all.addAll(part.workloads()));
+        for (String name : workloads) {
+            if (!all.contains(name)) {
+                throw new InvalidExperimentException("--workload '" + name + "': scale " + scaleName + " has "
+                        + String.join(", ", all));
+            }
+        }
     }
 
     private static List<String> both(List<String> some, List<String> others) {

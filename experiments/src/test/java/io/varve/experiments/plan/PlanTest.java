@@ -187,6 +187,13 @@ final class PlanTest {
     }
 
     @Test
+    void aWorkloadThatNoPartOfTheScaleHasIsRefused() {
+        assertThatThrownBy(() -> Plan.of(read("penalty"), "small", new Filters(List.of("c-small", "c"), List.of(),
+                List.of(), List.of(), List.of(), List.of()))).isInstanceOf(InvalidExperimentException.class)
+                .hasMessageContaining("--workload 'c': scale small has a-small, b-small");
+    }
+
+    @Test
     void theDemandThatPausesIsAPenaltyExperimentWithFlash() {
         Plan quick = Plan.of(read("penalty-periodic"), "quick", Filters.NONE);
         assertThat(quick.runs()).extracting(RunSpec::configuration).containsExactly("unlimited", "lru", "hyperbolic",
