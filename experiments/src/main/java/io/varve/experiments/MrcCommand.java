@@ -179,21 +179,23 @@ final class MrcCommand implements Callable<Integer> {
         List<ServerMisses.Row> rows = new ArrayList<>();
         try (RespConnection connection = new RespConnection(host, port)) {
             ServerMisses misses = new ServerMisses(connection);
-            if (!csv) {
+            if (csv) {
+                ServerMisses.csvHead(out);
+            } else {
                 ServerMisses.head(out);
             }
             for (KeySource source : compared()) {
                 List<ServerMisses.Row> measured = misses.measure(source);
                 rows.addAll(measured);
-                if (!csv) {
+                // At once: a stream takes minutes, and the server may refuse the next.
+                if (csv) {
+                    ServerMisses.csv(measured, out);
+                } else {
                     ServerMisses.lines(measured, out);
                 }
             }
         }
-        if (csv) {
-            ServerMisses.csv(rows).forEach(out::println);
-            out.flush();
-        } else {
+        if (!csv) {
             ServerMisses.foot(rows, out);
         }
         return ServerMisses.held(rows) ? 0 : 1;

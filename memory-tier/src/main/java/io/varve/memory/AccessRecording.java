@@ -70,8 +70,7 @@ final class AccessRecording {
     void write(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
         if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
-            write(told, key, item.address(), classOf(item.address()), bytes(shard, item), item.expireAtMillis(),
-                    nowMillis);
+            write(told, key, item.address(), bytes(shard, item), item.expireAtMillis(), nowMillis);
         }
     }
 
@@ -79,8 +78,8 @@ final class AccessRecording {
     void made(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
         if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
-            write(told, key, item.address(), missedAs(shard, item.address()), bytes(shard, item),
-                    item.expireAtMillis(), nowMillis);
+            fill(told, shard, item.address());
+            write(told, key, item.address(), bytes(shard, item), item.expireAtMillis(), nowMillis);
         }
     }
 
@@ -89,8 +88,8 @@ final class AccessRecording {
         AccessProbe told = probe;
         if (told != null && told.countWrite(ItemLayout.isFollowed(address))) {
             // Not the time that was asked for, which may be to keep that which was there.
-            write(told, key, address, missedAs(shard, address),
-                    Shard.usualBytes(key.length(), valueLength, ItemLayout.hasExpiryFields(address)),
+            fill(told, shard, address);
+            write(told, key, address, Shard.usualBytes(key.length(), valueLength, ItemLayout.hasExpiryFields(address)),
                     Shard.expireAtMillis(address), nowMillis);
         }
     }
@@ -103,18 +102,18 @@ final class AccessRecording {
         }
     }
 
-    private void write(AccessProbe told, Key key, long address, int missedAs, long bytes, long expireAtMillis,
-            long nowMillis) {
+    /** A write that has made an item ends the misses of its key, which were told as those of another class if nobody knew this one. */
+    private void fill(AccessProbe told, Shard shard, long address) {
         int itemClass = classOf(address);
+        int missedAs = Math.min(shard.penalties().missedAs(ItemLayout.penaltyClass(address)), lastClass);
         if (missedAs != itemClass) {
-            told.moveMiss(missedAs, itemClass);
+            told.moveMisses(missedAs, itemClass, shard.penalties().misses());
         }
-        ItemLayout.followed(address, told.write(hash(key), itemClass, bytes, deadline(expireAtMillis), nowMillis,
-                ItemLayout.isFollowed(address)));
     }
 
-    private int missedAs(Shard shard, long address) {
-        return Math.min(shard.penalties().missedAs(ItemLayout.penaltyClass(address)), lastClass);
+    private void write(AccessProbe told, Key key, long address, long bytes, long expireAtMillis, long nowMillis) {
+        ItemLayout.followed(address, told.write(hash(key), classOf(address), bytes, deadline(expireAtMillis), nowMillis,
+                ItemLayout.isFollowed(address)));
     }
 
     private int classOf(long address) {

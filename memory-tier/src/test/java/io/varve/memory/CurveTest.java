@@ -74,7 +74,7 @@ final class CurveTest {
         IntUnaryOperator asked = _ -> (int) (keys * Math.pow(random.nextDouble(), exponent));
         try (CacheFixture fixture = open(limit, new CurveSettings(true, READS / 10))) {
             // Of what is read for the first time since recording began nobody knows when it was read before: that is to be forgotten.
-            readThrough(fixture, READS, asked, sizes);
+            readThrough(fixture, 2 * READS, asked, sizes);
             double measured = readThrough(fixture, READS, asked, sizes);
             assertThat(fixture.cache.stats().evicted()).as("there is too little memory").isPositive();
             MemoryCurve curve = curve(fixture);

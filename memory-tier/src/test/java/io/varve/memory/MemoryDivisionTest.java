@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 /** What is won by dividing memory by what misses cost. Confined to the test's thread. */
 final class MemoryDivisionTest {
@@ -120,6 +121,41 @@ final class MemoryDivisionTest {
         }
     }
 
+    /** Among so many small ones a sample of items hardly ever has one of these, and a segment's first items tell nothing of them. */
+    @ParameterizedTest
+    @ValueSource(ints = {3_000, 12_000, 40_000})
+    void aClassOfFewLargeItemsIsHeldToItsShare(int largeBytes) {
+        CacheConfig config = CacheConfig.defaults(MEMORY).withShards(1).withSegmentSizeBytes(64 << 10).withHashSeed(7)
+                .withTicker(ticker).withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY)
+                .withPenalties(new PenaltySettings(false, PenaltyRanges.MOST, 0))
+                .withCurves(new CurveSettings(false, 20_000));
+        try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
+            SplittableRandom random = new SplittableRandom(4);
+            int loop = 2 * MEMORY / largeBytes;
+            for (int i = 0; i < READS; i++) {
+                // A loop through twice the memory: no memory that they could get would help.
+                boolean large = i % 4 == 0;
+                int key = large ? i / 4 % loop : (int) (6 * KEYS * Math.pow(random.nextDouble(), 2));
+                byte[] name = CacheFixture.bytes((large ? "large" : "small") + key);
+                if (i % 100 == 0) {
+                    ticker.advanceMillis(10);
+                    fixture.cache.maintain();
+                }
+                if (fixture.get(0, name) == null) {
+                    int valueBytes = large ? largeBytes : 40;
+                    fixture.session.writesInto(large ? HINTED_CHEAP : HINTED_DEAR);
+                    ticker.advanceMillis(large ? CHEAP_MILLIS : DEAR_MILLIS);
+                    assertThat(fixture.cache.admit(valueBytes + 100)).isTrue();
+                    fixture.set(0, name, new byte[valueBytes], Item.NEVER);
+                }
+            }
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            ClassReport large = Objects.requireNonNull(fixture.cache.penalties()).classes().get(HINTED_CHEAP);
+            assertThat(large.suggestedShare()).isLessThan(0.1);
+            assertThat(large.share()).isLessThan(0.2);
+        }
+    }
+
     /** Shares are all of the memory, so one class or another is always over its share by an item: no segment is emptied for that. */
     @Test
     void classesThatHaveTheirSharesAreNotEmptiedItemByItem() {
@@ -150,8 +186,9 @@ final class MemoryDivisionTest {
             }
             if (policy == EvictionPolicy.ALLKEYS_PENALTY) {
                 ClassReport cheap = Objects.requireNonNull(fixture.cache.penalties()).classes().get(HINTED_CHEAP);
-                assertThat(cheap.suggestedShare()).isBetween(0.4, 0.6);
-                assertThat(cheap.share()).isBetween(0.4, 0.6);
+                // Of two equal curves one may have two thirds at nearly the same cost: the optimum is flat.
+                assertThat(cheap.suggestedShare()).isBetween(0.25, 0.75);
+                assertThat(cheap.share()).isCloseTo(cheap.suggestedShare(), within(0.05));
             }
             return fixture.cache.stats().bytesMoved();
         }

@@ -110,6 +110,25 @@ final class PenaltyTrackingTest {
         }
     }
 
+    /** Each client that meets at a key of which nobody knows the class misses an item of the class that the fill then tells. */
+    @Test
+    void allMissesThatAWriteEndsAreOfItsClass() {
+        try (CacheFixture fixture = open(config(8 * MIB))) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(fixture.get(0, NAME)).isNull();
+            }
+            assertThat(report(fixture.cache, 0).misses()).isEqualTo(5);
+            ticker.advanceMillis(40);
+            set(fixture, NAME, 100);
+            int known = RANGES.classOf(40_000);
+            assertThat(report(fixture.cache, 0).misses()).isZero();
+            assertThat(report(fixture.cache, 0).reads()).isZero();
+            assertThat(report(fixture.cache, known).misses()).isEqualTo(5);
+            assertThat(report(fixture.cache, known).reads()).isEqualTo(5);
+            assertThat(report(fixture.cache).measured()).as("one fill").isEqualTo(1);
+        }
+    }
+
     @Test
     void whatIsKnownFirstCounts() {
         try (CacheFixture fixture = open(config(8 * MIB))) {
@@ -240,6 +259,11 @@ final class PenaltyTrackingTest {
                 byte[] name = CacheFixture.bytes("k" + random.nextInt(20_000));
                 if (fixture.get(0, name) == null) {
                     misses++;
+                    // More than one client may find that it is not there, before one of them has it.
+                    for (int again = random.nextInt(4); again > 0; again--) {
+                        assertThat(fixture.get(0, name)).isNull();
+                        misses++;
+                    }
                     // Others fill before it, and what is remembered of it may be forgotten, or another's.
                     for (int other = 0; other < 3; other++) {
                         byte[] between = CacheFixture.bytes("k" + random.nextInt(20_000));

@@ -270,14 +270,18 @@ public final class ServerMisses {
         out.flush();
     }
 
-    /** For a file: a line of names, and one for each stream and size. */
-    public static List<String> csv(List<Row> rows) {
-        List<String> lines = new ArrayList<>();
-        lines.add("stream,part,maxmemory_bytes,reads,measured,predicted,points");
+    /** For a file: the line of names. */
+    public static void csvHead(PrintWriter out) {
+        out.println("stream,part,maxmemory_bytes,reads,measured,predicted,points");
+        out.flush();
+    }
+
+    /** For a file: a line for each size. */
+    public static void csv(List<Row> rows, PrintWriter out) {
         for (Row row : rows) {
-            lines.add(String.format(Locale.ROOT, "\"%s\",%.2f,%d,%d,%.6f,%.6f,%.4f", row.stream, row.part,
-                    row.maxmemoryBytes, row.reads, row.measured, row.predicted, row.error()));
+            out.printf(Locale.ROOT, "\"%s\",%.2f,%d,%d,%.6f,%.6f,%.4f%n", row.stream, row.part, row.maxmemoryBytes,
+                    row.reads, row.measured, row.predicted, row.error());
         }
-        return lines;
+        out.flush();
     }
 }

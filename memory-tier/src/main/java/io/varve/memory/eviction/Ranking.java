@@ -23,11 +23,6 @@ public final class Ranking {
      * that break ties, are less.
      */
     public static final long FIRST = 1L << 62;
-    /**
-     * Fewer than one in so many who are to go first do not go alone: to empty segments of them would move more bytes for each
-     * that is gained.
-     */
-    private static final int LEAST_PART_FIRST = 16;
 
     private static final int TIE_BITS = 12;
     private static final long TIE_MASK = (1L << TIE_BITS) - 1;
@@ -35,6 +30,7 @@ public final class Ranking {
     private final long[] scores = new long[SAMPLE];
     private int drawn;
     private long line = Long.MAX_VALUE;
+    private double goingOfFirst = 1;
 
     /** Forgets the last sample. */
     public void begin() {
@@ -67,21 +63,32 @@ public final class Ranking {
     }
 
     /**
-     * As {@link #drawLine}; but where enough are to go {@linkplain #FIRST first}, nobody else goes. Of those the worst go: as many as if
-     * each were the worst of those that are among {@code samples} drawn, which is all of them where there is mostly one.
+     * As {@link #drawLine}; but nobody goes except those that are to go {@linkplain #FIRST first}. Of these the worst go: as many as if each were the
+     * worst of those that are among {@code samples} drawn, which is all of them where there is mostly one, or where the sample has none.
      */
     public boolean drawLineOfFirst(int samples) {
-        boolean any = drawLine(samples);
+        if (!drawLine(samples)) {
+            return false;
+        }
         int first = 0;
         while (first < drawn && scores[drawn - 1 - first] >= FIRST) {
             first++;
         }
-        if (first > 0 && first * LEAST_PART_FIRST >= drawn) {
+        int going = 0;
+        if (first > 0) {
             double part = (double) first / drawn;
             double met = samples * part / (1 - Math.pow(1 - part, samples));
-            line = scores[drawn - Math.max(1, (int) Math.round(first * worstShare(met)))];
+            going = Math.max(1, (int) Math.round(first * worstShare(met)));
         }
-        return any;
+        // All of a few who were drawn are all there are, those that are better than these too.
+        line = going == first ? FIRST : scores[drawn - going];
+        goingOfFirst = first == 0 ? 1 : (double) going / first;
+        return true;
+    }
+
+    /** The share that is past the line, by {@link #drawLineOfFirst}, of those that are to go first. */
+    public double goingOfFirst() {
+        return goingOfFirst;
     }
 
     /** Puts the line where everything is past it; false if nothing was drawn. */

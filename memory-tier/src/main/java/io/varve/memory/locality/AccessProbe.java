@@ -97,15 +97,16 @@ public final class AccessProbe {
     }
 
     /**
-     * The write that was counted last, of which {@link #write} is told next, has filled what a read of nothing was for. Writes are drawn as often as reads:
-     * so for as many reads as were told of a wrong class, it is put right.
+     * The write that was counted last, of which {@link #write} is told next, has filled what some reads of nothing were for. Writes are drawn as often as
+     * reads: so for as many reads as were told of a wrong class, it is put right.
      *
-     * @param from of which that read was told
-     * @param to   the class of the item
+     * @param from   of which those reads were told
+     * @param to     the class of the item
+     * @param misses how many they were
      */
-    public void moveMiss(int from, int to) {
+    public void moveMisses(int from, int to, int misses) {
         if (counted.accesses >= untilDrawn) {
-            recorder.moveDrawnRead(from, to);
+            recorder.moveDrawnReads(from, to, misses);
         }
     }
 

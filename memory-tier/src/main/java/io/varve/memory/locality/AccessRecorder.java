@@ -86,10 +86,10 @@ public final class AccessRecorder {
         }
     }
 
-    /** {@link ReuseRecorder#moveDrawnRead}. */
-    void moveDrawnRead(int from, int to) {
+    /** {@link ReuseRecorder#moveDrawnReads}. */
+    void moveDrawnReads(int from, int to, int reads) {
         synchronized (lock) {
-            recorder.moveDrawnRead(from, to);
+            recorder.moveDrawnReads(from, to, reads);
         }
     }
 

@@ -35,11 +35,12 @@ public final class ClassCounts {
         counts[(penaltyClass << SHIFT) + MISSES]++;
     }
 
-    /** A miss was counted for a class, and is known now to belong to another. */
-    public void moveMiss(int from, int to) {
-        counts[(from << SHIFT) + READS]--;
-        counts[(from << SHIFT) + MISSES]--;
-        miss(to);
+    /** So many misses were counted for a class, and are known now to belong to another. */
+    public void moveMisses(int from, int to, int misses) {
+        counts[(from << SHIFT) + READS] -= misses;
+        counts[(from << SHIFT) + MISSES] -= misses;
+        counts[(to << SHIFT) + READS] += misses;
+        counts[(to << SHIFT) + MISSES] += misses;
     }
 
     public void write(int penaltyClass) {

@@ -174,10 +174,11 @@ public final class ReuseRecorder {
         classes[itemClass].drawnReads += rate.block();
     }
 
-    /** A read was taken for one of a class, and belongs to another: as is known when a write that fills what it has missed is drawn. */
-    void moveDrawnRead(int from, int to) {
-        classes[from].drawnReads = Math.max(0, classes[from].drawnReads - rate.block());
-        classes[to].drawnReads += rate.block();
+    /** So many reads were taken for those of a class, and belong to another: as is known when a write that fills what they have missed is drawn. */
+    void moveDrawnReads(int from, int to, int reads) {
+        double drawn = rate.block() * reads;
+        classes[from].drawnReads = Math.max(0, classes[from].drawnReads - drawn);
+        classes[to].drawnReads += drawn;
     }
 
     /** The last access that was counted is drawn, and leaves an item whose key is not followed. */

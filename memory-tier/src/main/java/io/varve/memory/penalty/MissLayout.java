@@ -6,22 +6,28 @@ import io.varve.memory.offheap.Memory;
  * A line of the miss monitor: eight misses in 64 bytes. Immutable: static methods only.
  *
  * <pre>
- *  63          42 41     38 37                 0
- * +--------------+---------+--------------------+
- * | tag, not 0   | class   | when missed, µs    |   0: no miss
- * +--------------+---------+--------------------+
+ *  63          44 43     40 39       36 35              0
+ * +--------------+---------+-----------+-----------------+
+ * | tag, not 0   | class   | count - 1 | when missed, µs |   0: no miss
+ * +--------------+---------+-----------+-----------------+
  * </pre>
  *
- * <p>The class is that for which the miss was counted. 38 bits of microseconds are three days; a time is one of the last three days.
+ * <p>The class is that for which the key's misses were counted, and the count says how many of them there are, up to 16. 36 bits of microseconds are 19 hours; a
+ * time is one of the last 19 hours.
  */
 final class MissLayout {
     static final int LINE_SHIFT = 6;
     static final int MISSES = 8;
-    static final int TAG_BITS = 22;
+    static final int TAG_BITS = 20;
     static final int CLASS_BITS = 4;
-    static final int TIME_BITS = Long.SIZE - TAG_BITS - CLASS_BITS;
+    static final int COUNT_BITS = 4;
+    static final int TIME_BITS = Long.SIZE - TAG_BITS - CLASS_BITS - COUNT_BITS;
+    static final int COUNT_SHIFT = TIME_BITS;
+    static final int CLASS_SHIFT = COUNT_SHIFT + COUNT_BITS;
     static final int TAG_SHIFT = Long.SIZE - TAG_BITS;
     static final int CLASS_MASK = (1 << CLASS_BITS) - 1;
+    /** No more misses of a key are counted apart. */
+    static final int MOST_COUNTED = 1 << COUNT_BITS;
     static final long TIME_MASK = (1L << TIME_BITS) - 1;
     static final long EMPTY = 0;
 
@@ -41,9 +47,13 @@ final class MissLayout {
         return tag == 0 ? 1 : tag;
     }
 
-    /** @param missedAs the class for which it is counted, 0 to {@link #CLASS_MASK} */
-    static long miss(int tag, int missedAs, long micros) {
-        return (long) tag << TAG_SHIFT | (long) missedAs << TIME_BITS | micros & TIME_MASK;
+    /**
+     * @param missedAs the class for which the misses are counted, 0 to {@link #CLASS_MASK}
+     * @param count    of the misses, 1 to {@link #MOST_COUNTED}
+     */
+    static long miss(int tag, int missedAs, int count, long micros) {
+        return (long) tag << TAG_SHIFT | (long) missedAs << CLASS_SHIFT | count - 1L << COUNT_SHIFT
+                | micros & TIME_MASK;
     }
 
     static int tagOf(long miss) {
@@ -51,7 +61,16 @@ final class MissLayout {
     }
 
     static int missedAs(long miss) {
-        return (int) (miss >>> TIME_BITS) & CLASS_MASK;
+        return (int) (miss >>> CLASS_SHIFT) & CLASS_MASK;
+    }
+
+    static int count(long miss) {
+        return (int) (miss >>> COUNT_SHIFT) % MOST_COUNTED + 1;
+    }
+
+    /** The same miss, and one more of its key; past {@link #MOST_COUNTED} the same. */
+    static long again(long miss) {
+        return count(miss) < MOST_COUNTED ? miss + (1L << COUNT_SHIFT) : miss;
     }
 
     /** How long ago a miss was, µs. */

@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * nowhere. The first of them began the fill that ends with the write, if it was within the scale of penalties; a miss that comes later than
  * that begins anew.
  *
- * <p>Two keys of one line are told apart by 22 bits: one write in half a million takes another key's miss for its own.
+ * <p>Two keys of one line are told apart by 20 bits: one write in a hundred thousand takes another key's miss for its own.
  *
- * <p>With a miss goes the class for which it was counted, so that it can be counted for another when the write tells which it is.
+ * <p>With a miss goes the class for which it was counted, and how often its key was missed since, so that all of them can be counted for another class
+ * when the write tells which it is.
  */
 public final class MissMonitor implements AutoCloseable {
     /** What {@link #written} answers where no miss came before. */
@@ -78,7 +79,8 @@ public final class MissMonitor implements AutoCloseable {
     /**
      * A read has found no item of this key.
      *
-     * @param missedAs the class for which that is counted, less than {@link PenaltyRanges#MOST}; it is kept if this read begins the wait
+     * @param missedAs the class for which that is counted, less than {@link PenaltyRanges#MOST}; it is kept if no other miss of the
+     *                 key is waiting
      */
     public void missed(long hash, int missedAs) {
         long now = micros();
@@ -92,8 +94,9 @@ public final class MissMonitor implements AutoCloseable {
             long age = miss == MissLayout.EMPTY ? Long.MAX_VALUE : MissLayout.age(miss, now);
             if (miss != MissLayout.EMPTY && MissLayout.tagOf(miss) == tag) {
                 if (age >= Math.min(PenaltyRanges.SCALE_MICROS, longestMicros)) {
-                    MissLayout.put(line, i, MissLayout.miss(tag, missedAs, now));
+                    miss = MissLayout.miss(tag, MissLayout.missedAs(miss), MissLayout.count(miss), now);
                 }
+                MissLayout.put(line, i, MissLayout.again(miss));
                 return;
             }
             if (age > chosenAge) {
@@ -101,7 +104,7 @@ public final class MissMonitor implements AutoCloseable {
                 chosenAge = age;
             }
         }
-        MissLayout.put(line, chosen, MissLayout.miss(tag, missedAs, now));
+        MissLayout.put(line, chosen, MissLayout.miss(tag, missedAs, 1, now));
     }
 
     /**
@@ -124,9 +127,14 @@ public final class MissMonitor implements AutoCloseable {
         return age;
     }
 
-    /** The class for which the miss was counted that {@link #waited} found last. */
+    /** The class for which the misses were counted that {@link #waited} found last. */
     public int missedAs() {
         return MissLayout.missedAs(foundMiss);
+    }
+
+    /** How many misses of its key {@link #waited} found last: 1 to 16, which stands for more, too. */
+    public int misses() {
+        return MissLayout.count(foundMiss);
     }
 
     /** The miss that {@link #waited} found last, if it found one, is waited for no more. */

@@ -92,6 +92,32 @@ final class OwnedSegments {
         return best;
     }
 
+    /** The sealed segment of which dead bytes and live items of these penalty classes take the largest share, or {@link SegmentPool#NONE}. */
+    int fullestOf(boolean[] classes) {
+        int best = SegmentPool.NONE;
+        double largest = -1;
+        for (int i = 0; i < count; i++) {
+            Segment segment = at(i);
+            if (segment.state() == SegmentState.SEALED) {
+                double share = (double) (segment.reclaimableBytes() + classBytes(segment, classes))
+                        / segment.extentBytes();
+                if (share > largest) {
+                    largest = share;
+                    best = segment.id();
+                }
+            }
+        }
+        return best;
+    }
+
+    static long classBytes(Segment segment, boolean[] classes) {
+        long bytes = 0;
+        for (int i = 0; i < classes.length; i++) {
+            bytes += classes[i] ? segment.classBytes(i) : 0;
+        }
+        return bytes;
+    }
+
     /** The segment that was sealed first, or {@link SegmentPool#NONE}. */
     int oldestSealed() {
         int best = SegmentPool.NONE;

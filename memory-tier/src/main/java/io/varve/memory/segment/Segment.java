@@ -45,6 +45,8 @@ final class Segment {
     private long sealOrder;
     /** Whether it was sealed before it was full, so that what is unused of it is worth gaining. */
     private boolean closedEarly;
+    /** Of its live items by penalty class; null as long as it had none but of the first. */
+    private @Nullable ClassBytes classBytes;
 
     Segment(int id) {
         this.id = id;
@@ -218,6 +220,24 @@ final class Segment {
     void dropTail(int size) {
         assert state == SegmentState.OPEN : state;
         usedBytes -= size;
+    }
+
+    /** Live items of a penalty class take so much more, which may be negative. */
+    void addToClass(int penaltyClass, int more) {
+        if (penaltyClass != 0) {
+            ClassBytes counted = classBytes;
+            if (counted == null) {
+                counted = new ClassBytes();
+                classBytes = counted;
+            }
+            counted.add(penaltyClass, more);
+        }
+    }
+
+    /** Bytes of the live items of a penalty class. */
+    long classBytes(int penaltyClass) {
+        ClassBytes counted = classBytes;
+        return counted == null ? penaltyClass == 0 ? liveBytes : 0 : counted.of(penaltyClass, liveBytes);
     }
 
     void died(int size) {

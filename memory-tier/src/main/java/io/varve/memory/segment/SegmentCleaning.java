@@ -43,6 +43,20 @@ public final class SegmentCleaning {
         return owned.randomSealed(random);
     }
 
+    /**
+     * The sealed segment of which dead bytes and live items of some penalty classes take the largest share, or {@link SegmentPool#NONE}.
+     *
+     * @param classes which, by number
+     */
+    public int fullestOf(boolean[] classes) {
+        return owned.fullestOf(classes);
+    }
+
+    /** Bytes of the live items of some penalty classes in a segment. */
+    public long classBytes(int segmentId, boolean[] classes) {
+        return OwnedSegments.classBytes(segments.ownedById(segmentId), classes);
+    }
+
     /** From now on nothing frees this sealed segment but {@link #end}. */
     public void begin(int segmentId) {
         segments.ownedById(segmentId).beginClean();

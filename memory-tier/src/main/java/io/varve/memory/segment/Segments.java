@@ -182,7 +182,14 @@ public final class Segments {
         } else {
             ownedSegment(location).addLifetime(expireAtMillis, writtenMillis);
         }
-        classBytes.add(ItemLayout.penaltyClass(pool.address(location)), size);
+        addToClass(location, ItemLayout.penaltyClass(pool.address(location)), size);
+    }
+
+    private void addToClass(long location, int penaltyClass, int more) {
+        classBytes.add(penaltyClass, more);
+        if (penaltyClass != 0 && !Location.isLarge(location)) {
+            ownedSegment(location).addToClass(penaltyClass, more);
+        }
     }
 
     /**
@@ -193,7 +200,7 @@ public final class Segments {
         long address = pool.address(location);
         assert !ItemLayout.isDead(address) : "died twice: " + location;
         int size = ItemLayout.size(address);
-        classBytes.add(ItemLayout.penaltyClass(address), -size);
+        addToClass(location, ItemLayout.penaltyClass(address), -size);
         if (Location.isLarge(location)) {
             largeItems--;
             largeBytes -= size;
@@ -284,7 +291,7 @@ public final class Segments {
         segment.resizeTail(difference);
         usedBytes += difference;
         liveBytes += difference;
-        classBytes.add(ItemLayout.penaltyClass(pool.address(location)), difference);
+        addToClass(location, ItemLayout.penaltyClass(pool.address(location)), difference);
         bytesWritten += Math.max(0, difference);
         return true;
     }
@@ -312,8 +319,8 @@ public final class Segments {
         int before = ItemLayout.penaltyClass(address);
         if (before != penaltyClass) {
             int size = ItemLayout.size(address);
-            classBytes.add(before, -size);
-            classBytes.add(penaltyClass, size);
+            addToClass(location, before, -size);
+            addToClass(location, penaltyClass, size);
             ItemLayout.penaltyClass(address, penaltyClass);
         }
     }

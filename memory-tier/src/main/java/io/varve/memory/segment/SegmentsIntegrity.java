@@ -58,6 +58,7 @@ final class SegmentsIntegrity {
         int items = 0;
         int expiring = 0;
         long expireAtSum = 0;
+        long[] classBytes = new long[ItemLayout.MAX_PENALTY_CLASS + 1];
         while (offset < segment.usedBytes()) {
             int size = ItemLayout.size(start + offset);
             if (size <= 0 || offset + size > segment.usedBytes()) {
@@ -68,6 +69,7 @@ final class SegmentsIntegrity {
             if (!ItemLayout.isDead(start + offset)) {
                 live += size;
                 items++;
+                classBytes[ItemLayout.penaltyClass(start + offset)] += size;
                 long expireAt = ItemLayout.expireAtMillis(start + offset);
                 if (expireAt != Item.NEVER) {
                     expiring++;
@@ -80,6 +82,9 @@ final class SegmentsIntegrity {
         equal(report, name + "live items", items, segment.liveItems());
         equal(report, name + "expiring items", expiring, segment.expiringItems());
         equal(report, name + "sum of expiry times", expireAtSum, segment.expireAtSum());
+        for (int i = 0; i < classBytes.length; i++) {
+            equal(report, name + "bytes of penalty class " + i, classBytes[i], segment.classBytes(i));
+        }
         equal(report, name + "items without expiry", (long) items - expiring, segment.lastingItems());
     }
 

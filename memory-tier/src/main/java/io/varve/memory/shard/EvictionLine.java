@@ -20,6 +20,11 @@ final class EvictionLine {
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
     /** Of a shard of a few segments, one is too much. */
     private static final int LEAST_SLACK_PART = 16;
+    /**
+     * Classes that are over their shares, and have less than one part in so many of all bytes, do not go alone: to empty segments of them would move more bytes
+     * for each that is gained.
+     */
+    private static final int LEAST_PART_ALONE = 16;
 
     private final ShardItems items;
     private final ShardContext context;
@@ -32,6 +37,8 @@ final class EvictionLine {
      * line: this one has not seen them among those that go first.
      */
     private final boolean[] over = new boolean[PenaltyRanges.MOST];
+    /** Whether nobody goes but who is of one of those. */
+    private boolean alone;
 
     EvictionLine(ShardItems items, ShardContext context) {
         this.items = items;
@@ -75,9 +82,40 @@ final class EvictionLine {
         if (isRandom()) {
             return ranking.drawLineBelowAll();
         }
-        return shares == null
-                ? ranking.drawLine(context.evictionSamples)
-                : ranking.drawLineOfFirst(context.evictionSamples);
+        return alone
+                ? ranking.drawLineOfFirst(context.evictionSamples)
+                : ranking.drawLine(context.evictionSamples);
+    }
+
+    /** Whether nobody goes except from classes that are over their shares. */
+    boolean isForSome() {
+        return alone;
+    }
+
+    /** Of those who alone are to go nobody is where something can be gained: for this time the line is drawn through all. */
+    void drawThroughAll() {
+        alone = false;
+        ranking.drawLine(context.evictionSamples);
+    }
+
+    /** The sealed segment in which those who alone are to go, and what is dead, have the most; the first only if there are such. */
+    int fullestSegment() {
+        return items.segments().cleaning().fullestOf(over);
+    }
+
+    /** Whether an item may be past the line at all, whatever its score. */
+    boolean concerns(long address) {
+        return !alone || over[ItemLayout.penaltyClass(address)];
+    }
+
+    /** Bytes of the live items of a segment that the line {@link #concerns}. */
+    long bytesConcerned(int segment) {
+        return alone ? items.segments().cleaning().classBytes(segment, over) : items.segments().liveBytes(segment);
+    }
+
+    /** Which share of those that the line {@link #concerns} is past it, as far as the sample tells. */
+    double shareGoing() {
+        return alone ? ranking.goingOfFirst() : Ranking.worstShare(context.evictionSamples);
     }
 
     /**
@@ -118,10 +156,13 @@ final class EvictionLine {
         double[] divided = shares;
         Segments segments = items.segments();
         long slack = Math.min(context.pool.segmentBytes(), segments.liveBytes() / LEAST_SLACK_PART);
+        long bytesOver = 0;
         for (int i = 0; i < over.length; i++) {
             over[i] = divided != null && i < divided.length
                     && segments.classBytes(i) > divided[i] * segments.liveBytes() + slack;
+            bytesOver += over[i] ? segments.classBytes(i) : 0;
         }
+        alone = bytesOver > 0 && bytesOver >= segments.liveBytes() / LEAST_PART_ALONE;
     }
 
     private boolean goesFirst(int penaltyClass, double[] divided) {

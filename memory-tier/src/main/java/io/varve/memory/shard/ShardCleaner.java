@@ -31,7 +31,7 @@ public final class ShardCleaner {
     private static final int NONE = -1;
     /** How many items of a candidate segment are looked at to estimate its share past the line. */
     private static final int PROBES = 16;
-    private static final int CANDIDATES = 4;
+    private static final int CANDIDATES = 5;
     /** A segment is not emptied for less than this share of it: what moves would cost more than it brings. */
     private static final double LEAST_GAIN = 1.0 / 32;
     /** How many items go one by one in a slice; a collection counts as all of them. */
@@ -95,7 +95,20 @@ public final class ShardCleaner {
         if (drawn && largeTurn() && evictLarge(nowMillis)) {
             return true;
         }
-        if (drawn && beginEvicting(nowMillis) || clean(LEAST_GAIN, false, nowMillis)) {
+        if (drawn && beginEvicting(nowMillis)) {
+            return walk(nowMillis, deadlineNanos);
+        }
+        if (drawn && line.isForSome()) {
+            // They are in no segment that is sealed: large, or thinly spread. Others go rather than nobody.
+            if (evictLarge(nowMillis)) {
+                return true;
+            }
+            line.drawThroughAll();
+            if (beginEvicting(nowMillis)) {
+                return walk(nowMillis, deadlineNanos);
+            }
+        }
+        if (clean(LEAST_GAIN, false, nowMillis)) {
             return walk(nowMillis, deadlineNanos);
         }
         return drawn && evictScattered(nowMillis);
@@ -276,6 +289,7 @@ public final class ShardCleaner {
             int candidate = switch (i) {
                 case 0 -> cleaning.oldestSealed();
                 case 1 -> cleaning.leastUtilized();
+                case 2 -> line.isForSome() ? line.fullestSegment() : NONE;
                 default -> cleaning.randomSealed(items.random());
             };
             if (candidate != NONE && candidate != best) {
@@ -289,19 +303,23 @@ public final class ShardCleaner {
         return best;
     }
 
-    /** The share of the segment that would be gained: dead, or past the line by a look at its first live items. */
+    /** The share of the segment that would be gained: dead, or past the line by a look at its first live items, of those that may be past it. */
     private double estimateFreed(int candidate, long nowMillis) {
-        int looked = 0;
-        int going = 0;
+        long lookedBytes = 0;
+        long goingBytes = 0;
         long at = cleaning.nextLive(candidate, SegmentCleaning.firstOf(candidate));
-        while (at != Location.NONE && looked < PROBES) {
+        for (int probes = 0; at != Location.NONE && probes < PROBES; probes++) {
             long address = items.address(at);
-            looked++;
-            going += wouldGo(address, nowMillis) ? 1 : 0;
+            if (line.concerns(address)) {
+                int size = ItemLayout.size(address);
+                lookedBytes += size;
+                goingBytes += wouldGo(address, nowMillis) ? size : 0;
+            }
             at = cleaning.nextLive(candidate, cleaning.after(at));
         }
-        double gone = looked == 0 ? 0 : (double) segments.liveBytes(candidate) * going / looked;
-        return (segments.reclaimableBytes(candidate) + gone) / segments.extentBytes(candidate);
+        double going = lookedBytes == 0 ? line.shareGoing() : (double) goingBytes / lookedBytes;
+        return (segments.reclaimableBytes(candidate) + going * line.bytesConcerned(candidate))
+                / segments.extentBytes(candidate);
     }
 
     private boolean wouldGo(long address, long nowMillis) {

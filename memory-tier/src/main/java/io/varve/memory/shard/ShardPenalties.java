@@ -50,6 +50,7 @@ public final class ShardPenalties {
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
     private int missedAs;
+    private int misses;
     private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
 
     ShardPenalties(ShardContext context) {
@@ -152,11 +153,16 @@ public final class ShardPenalties {
     }
 
     /**
-     * For which class the miss was counted that the last write has ended: another than that of its item, where nobody knew better. It is counted for
+     * For which class the misses were counted that the last write has ended: another than that of its item, where nobody knew better. They are counted for
      * the item's class from then on. That of the item if there was none.
      */
     public int missedAs(int itemClass) {
         return followed == null ? itemClass : missedAs;
+    }
+
+    /** How many misses the last write has ended, as far as they are counted apart. */
+    public int misses() {
+        return misses;
     }
 
     private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
@@ -177,6 +183,7 @@ public final class ShardPenalties {
         waitedMicros = micros;
         writtenAs = chosen;
         missedAs = micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs();
+        misses = micros == MissMonitor.NONE || waiting == null ? 0 : waiting.misses();
         return chosen;
     }
 
@@ -196,7 +203,7 @@ public final class ShardPenalties {
             }
             if (waitedMicros != MissMonitor.NONE) {
                 counts.penalty(writtenAs, waitedMicros);
-                counts.moveMiss(missedAs, writtenAs);
+                counts.moveMisses(missedAs, writtenAs, misses);
             }
         }
         writes = false;

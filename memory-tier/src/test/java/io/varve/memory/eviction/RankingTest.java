@@ -36,11 +36,11 @@ final class RankingTest {
     }
 
     /**
-     * Who is to go first goes alone, if there are enough of them; and of them the worst, as many as if each were chosen from five that are drawn: where
+     * Who is to go first goes alone; and of them the worst, as many as if each were chosen from five that are drawn: where
      * few are to go first they are the only one of five, and where all are the worst of five.
      */
     @ParameterizedTest
-    @CsvSource({"0, 21", "3, 21", "4, 4", "10, 8", "21, 14", "40, 19", "64, 21"})
+    @CsvSource({"0, 0", "1, 1", "3, 3", "4, 4", "10, 8", "21, 14", "40, 19", "64, 21"})
     void someGoBeforeAllOthers(int first, int going) {
         Ranking ranking = new Ranking();
         ranking.begin();
@@ -52,7 +52,11 @@ final class RankingTest {
         assertThat(ranking.drawLineOfFirst(5)).isTrue();
         assertThat(LongStream.of(scores).filter(ranking::goes)).hasSize(going);
         long firstGoing = LongStream.of(scores).filter(score -> score >= Ranking.FIRST && ranking.goes(score)).count();
-        assertThat(firstGoing).isEqualTo(Math.min(first, going));
+        assertThat(firstGoing).isEqualTo(going);
+        assertThat(ranking.goingOfFirst()).isEqualTo(first == 0 ? 1 : (double) going / first);
+        assertThat(ranking.goes(Ranking.FIRST + (1L << 40))).as("whom the sample has not met").isTrue();
+        assertThat(ranking.drawLine(5)).isTrue();
+        assertThat(LongStream.of(scores).filter(ranking::goes)).as("one drawn through all").hasSize(21);
     }
 
     @Test

@@ -206,9 +206,11 @@ class MissMonitorTest {
             ticker.advance(20);
             assertThat(monitor.waited(1)).isEqualTo(20);
             assertThat(monitor.missedAs()).as("as the first of them was counted").isEqualTo(15);
+            assertThat(monitor.misses()).isEqualTo(2);
             ticker.advance(5);
             assertThat(monitor.waited(2)).isEqualTo(25);
             assertThat(monitor.missedAs()).isEqualTo(3);
+            assertThat(monitor.misses()).isEqualTo(1);
             assertThat(monitor.waiting()).isEqualTo(2);
             assertThat(monitor.written(1)).isEqualTo(25);
             assertThat(monitor.missedAs()).isEqualTo(15);
@@ -217,14 +219,40 @@ class MissMonitorTest {
         }
     }
 
+    /** Those from before the wait begins anew have been counted for the same class. */
+    @Test
+    void theMissesOfAKeyAreCountedUpToSixteen() {
+        try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
+            for (int misses = 1; misses <= 40; misses++) {
+                monitor.missed(1, 5);
+                ticker.advance(misses % 3 == 0 ? SECOND : 10);
+                assertThat(monitor.waited(1)).isPositive();
+                assertThat(monitor.misses()).isEqualTo(Math.min(misses, 16));
+                assertThat(monitor.missedAs()).isEqualTo(5);
+            }
+            monitor.end();
+            monitor.missed(1, 6);
+            assertThat(monitor.waited(1)).isZero();
+            assertThat(monitor.misses()).isEqualTo(1);
+            assertThat(monitor.missedAs()).isEqualTo(6);
+        }
+    }
+
     @Test
     void aTagIsNeverThatOfAnEmptyPlace() {
         assertThat(MissLayout.tag(0)).isEqualTo(1);
         assertThat(MissLayout.tag(-1)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
-        long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, 5, MissLayout.TIME_MASK);
+        long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, 5, 16, MissLayout.TIME_MASK);
         assertThat(MissLayout.tagOf(miss)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
         assertThat(MissLayout.age(miss, MissLayout.TIME_MASK + 5)).isEqualTo(5);
         assertThat(MissLayout.missedAs(miss)).isEqualTo(5);
-        assertThat(MissLayout.miss(1, 0, 0)).isNotEqualTo(MissLayout.EMPTY);
+        assertThat(MissLayout.count(miss)).isEqualTo(16);
+        assertThat(MissLayout.again(miss)).isEqualTo(miss);
+        assertThat(MissLayout.miss(1, 0, 1, 0)).isNotEqualTo(MissLayout.EMPTY);
+        long other = MissLayout.again(MissLayout.miss(1, MissLayout.CLASS_MASK, 1, 0));
+        assertThat(MissLayout.count(other)).isEqualTo(2);
+        assertThat(MissLayout.tagOf(other)).isEqualTo(1);
+        assertThat(MissLayout.missedAs(other)).isEqualTo(MissLayout.CLASS_MASK);
+        assertThat(MissLayout.age(other, 0)).isZero();
     }
 }

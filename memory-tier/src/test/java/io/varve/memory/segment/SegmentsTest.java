@@ -135,6 +135,34 @@ class SegmentsTest {
     }
 
     @Test
+    void theFullestSegmentIsTheOneOfWhichMostIsOfTheClassesOrDead() {
+        boolean[] classes = new boolean[ItemLayout.MAX_PENALTY_CLASS + 1];
+        classes[3] = true;
+        classes[5] = true;
+        assertThat(segments.cleaning().fullestOf(classes)).isEqualTo(SegmentPool.NONE);
+        List<Long> one = fourItems(Item.NEVER);
+        List<Long> other = fourItems(Item.NEVER);
+        List<Long> third = fourItems(Item.NEVER);
+        segments.closeHeads();
+        segments.penaltyClass(one.get(0), 3);
+        segments.penaltyClass(other.get(0), 3);
+        segments.penaltyClass(other.get(1), 5);
+        third.forEach(location -> segments.penaltyClass(location, 4));
+        int fullest = Location.segment(other.get(0));
+        assertThat(segments.cleaning().fullestOf(classes)).isEqualTo(fullest);
+        assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(2 * QUARTER);
+        assertThat(segments.cleaning().classBytes(Location.segment(third.get(0)), classes)).isZero();
+        third.stream().limit(3).forEach(segments::died);
+        assertThat(segments.cleaning().fullestOf(classes)).as("what is dead is gained, too")
+                .isEqualTo(Location.segment(third.get(0)));
+        segments.died(other.get(1));
+        assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(QUARTER);
+        classes[0] = true;
+        assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(3 * QUARTER);
+        assertThat(segments.classBytes(3)).isEqualTo(2 * QUARTER);
+    }
+
+    @Test
     void modifiedPolicyWeighsLifetimeLessThanTheOriginal() {
         int emptier = fill(NOW + 10_000, 2);
         int stabler = fill(NOW + 60_000, 1);
@@ -405,7 +433,7 @@ class SegmentsTest {
         ItemLayout.markDead(pool.address(location));
         failures.clear();
         segments.checkIntegrity(failures::add);
-        assertThat(failures).hasSize(4);
+        assertThat(failures).hasSize(5);
         writeItem(location, QUARTER, NOW + 2_000);
     }
 
