@@ -107,7 +107,7 @@ final class Census {
             return false;
         }
         try {
-            if (!counted.countExpired(due, nowMillis, deadline)) {
+            if (!counted.upkeep().countExpired(due, nowMillis, deadline)) {
                 return false;
             }
             due.nextStore();

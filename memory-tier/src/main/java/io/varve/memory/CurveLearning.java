@@ -27,7 +27,6 @@ final class CurveLearning {
     private final ShardContext context;
     private final Shard[] shards;
     private final PenaltyLearning penalties;
-    private final int databases;
     private final long seed;
     private volatile long windowAccesses = CurveSettings.USUAL_WINDOW;
     private volatile long chargedBytes;
@@ -39,7 +38,6 @@ final class CurveLearning {
         this.context = context;
         this.shards = shards;
         this.penalties = penalties;
-        databases = config.databases();
         seed = config.hashSeed();
         reconfigure(config);
     }
@@ -136,7 +134,7 @@ final class CurveLearning {
     }
 
     private Costs costs() {
-        ShardTotals totals = ShardTotals.of(shards, databases);
+        ShardTotals totals = ShardTotals.of(shards, context.databases());
         double taken = totals.takenBytes();
         double usual = totals.usualBytes();
         double others = Math.max(chargedBytes,

@@ -183,7 +183,7 @@ final class InMemoryCache implements Cache {
         for (Shard shard : shards) {
             shard.lock();
             try {
-                size += shard.size(database);
+                size += shard.keyspace().size(database);
             } finally {
                 shard.unlock();
             }
@@ -196,7 +196,7 @@ final class InMemoryCache implements Cache {
         long[] size = new long[1];
         boolean counted = underAllLocks(() -> {
             for (Shard shard : shards) {
-                size[0] += shard.size(database);
+                size[0] += shard.keyspace().size(database);
             }
             size[0] += below.applyAsLong(context.databases().epoch(database));
             return true;
@@ -211,7 +211,7 @@ final class InMemoryCache implements Cache {
         for (Shard shard : shards) {
             shard.lock();
             try {
-                size += shard.expiringSize(database);
+                size += shard.keyspace().expiringSize(database);
             } finally {
                 shard.unlock();
             }
@@ -287,7 +287,7 @@ final class InMemoryCache implements Cache {
 
     private boolean holdsAny(int database) {
         for (Shard shard : shards) {
-            if (shard.size(database) > 0) {
+            if (shard.keyspace().size(database) > 0) {
                 return true;
             }
         }
@@ -385,7 +385,7 @@ final class InMemoryCache implements Cache {
             while (!all) {
                 shard.lock();
                 try {
-                    all = shard.countExpired(count, now, config.ticker().nanoTime() + COUNT_SLICE_NANOS);
+                    all = shard.upkeep().countExpired(count, now, config.ticker().nanoTime() + COUNT_SLICE_NANOS);
                 } finally {
                     shard.unlock();
                 }
@@ -397,7 +397,7 @@ final class InMemoryCache implements Cache {
 
     @Override
     public CacheStats stats() {
-        ShardTotals totals = ShardTotals.of(shards, config.databases());
+        ShardTotals totals = ShardTotals.of(shards, context.databases());
         SegmentPool pool = context.pool();
         Census.Figures counted = census.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;

@@ -290,17 +290,17 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public long idleMillis(Item item) {
-        return shardOf(item).idleMillis(item, nowMillis);
+        return shardOf(item).access().idleMillis(item, nowMillis);
     }
 
     @Override
     public int frequency(Item item) {
-        return shardOf(item).frequency(item, nowMillis);
+        return shardOf(item).access().frequency(item, nowMillis);
     }
 
     @Override
     public void access(Item item, long idleSeconds, int frequency) {
-        shardOf(item).access(item, idleSeconds, frequency, nowMillis);
+        shardOf(item).access().set(item, idleSeconds, frequency, nowMillis);
     }
 
     @Override
@@ -445,8 +445,8 @@ final class InMemorySession implements CacheSession {
             shard.lock();
             try {
                 for (int i = 0; i < BUCKETS_PER_HOLD && visits[0] < count; i++) {
-                    inIndex = shard.scan(database, inIndex, nowMillis, location -> {
-                        shard.lookAt(location, visited);
+                    inIndex = shard.keyspace().scan(database, inIndex, nowMillis, location -> {
+                        shard.keyspace().lookAt(location, visited);
                         visitor.visit(visited);
                         visits[0]++;
                     });
@@ -479,9 +479,9 @@ final class InMemorySession implements CacheSession {
             Shard shard = shards[number];
             shard.lock();
             try {
-                long location = shard.random(database, nowMillis);
+                long location = shard.keyspace().random(database, nowMillis);
                 if (location != Index.NONE) {
-                    shard.lookAt(location, visited);
+                    shard.keyspace().lookAt(location, visited);
                     visitor.visit(visited);
                     return true;
                 }
@@ -500,7 +500,7 @@ final class InMemorySession implements CacheSession {
             shards[i].lock();
             long size;
             try {
-                size = shards[i].size(database);
+                size = shards[i].keyspace().size(database);
             } finally {
                 shards[i].unlock();
             }

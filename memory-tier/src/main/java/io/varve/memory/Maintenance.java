@@ -191,7 +191,7 @@ final class Maintenance {
             return false;
         }
         try {
-            shards[shard].beginExpiryCycle(nowMillis);
+            shards[shard].upkeep().beginExpiryCycle(nowMillis);
         } finally {
             shards[shard].unlock();
         }
@@ -209,7 +209,7 @@ final class Maintenance {
                 return false;
             }
             try {
-                done = shards[shard].expirySlice(nowMillis, Math.min(endNanos, now + SLICE_NANOS));
+                done = shards[shard].upkeep().expirySlice(nowMillis, Math.min(endNanos, now + SLICE_NANOS));
             } finally {
                 shards[shard].unlock();
             }
@@ -227,7 +227,7 @@ final class Maintenance {
             return false;
         }
         try {
-            moved = shards[shard].rehashSlice(REHASH_BUCKETS);
+            moved = shards[shard].upkeep().rehashSlice(REHASH_BUCKETS);
         } finally {
             shards[shard].unlock();
         }
@@ -327,9 +327,9 @@ final class Maintenance {
             return;
         }
         try {
-            shards[shard].closeIdleHeads(nowMillis);
+            shards[shard].upkeep().closeIdleHeads(nowMillis);
             if (emptyOnes) {
-                shards[shard].freeEmptyHeads();
+                shards[shard].upkeep().freeEmptyHeads();
             }
         } finally {
             shards[shard].unlock();

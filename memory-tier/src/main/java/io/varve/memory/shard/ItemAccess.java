@@ -6,6 +6,7 @@ import io.varve.memory.eviction.AccessBits;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.eviction.Residence;
 import io.varve.memory.eviction.ResidenceClock;
+import io.varve.memory.item.Item;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Segments;
 
@@ -15,7 +16,7 @@ import io.varve.memory.segment.Segments;
  * <p>Where a residence takes the place of a clock or a minute, its ticks begin just behind the time of then, so that what another policy has
  * left looks older than the era is. Such an item counts as one that comes when it is met first.
  */
-final class ItemAccess {
+public final class ItemAccess {
     private final ShardContext context;
     private final Segments segments;
     private final SplittableRandom random;
@@ -57,6 +58,32 @@ final class ItemAccess {
         int touched = AccessBits.touched(policy, known, time(policy, nowMillis), chance);
         if (touched != bits) {
             ItemLayout.access(address, touched);
+        }
+    }
+
+    /** {@link AccessBits#idleMillis}, or -1 if the policy keeps no clock. */
+    public long idleMillis(Item item, long nowMillis) {
+        EvictionPolicy policy = context.evictionPolicy;
+        return policy.countsFrequency() || policy.countsSinceArrival()
+                ? -1
+                : AccessBits.idleMillis(ItemLayout.access(item.address()), nowMillis);
+    }
+
+    /** {@link AccessBits#frequency}, or -1 if the policy keeps none. */
+    public int frequency(Item item, long nowMillis) {
+        return context.evictionPolicy.countsFrequency()
+                ? AccessBits.frequency(ItemLayout.access(item.address()), nowMillis)
+                : -1;
+    }
+
+    /** Sets {@link AccessBits#idle} or {@link AccessBits#counted}, as the policy keeps it; what is negative is not said. */
+    public void set(Item item, long idleSeconds, int frequency, long nowMillis) {
+        EvictionPolicy policy = context.evictionPolicy;
+        boolean counts = policy.countsFrequency();
+        if (counts && frequency >= 0) {
+            ItemLayout.access(item.address(), AccessBits.counted(frequency, nowMillis));
+        } else if (!counts && !policy.countsSinceArrival() && idleSeconds >= 0) {
+            ItemLayout.access(item.address(), AccessBits.idle(idleSeconds, nowMillis));
         }
     }
 

@@ -1,14 +1,9 @@
 package io.varve.memory.shard;
 
 import io.varve.memory.collection.TimedHashLayout;
-import io.varve.memory.eviction.AccessBits;
-import io.varve.memory.eviction.EvictionPolicy;
-import io.varve.memory.expiry.CycleStatus;
-import io.varve.memory.expiry.DueCount;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
-import io.varve.memory.index.LocationVisitor;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -25,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The unit of ownership: a part of the key space with its index, its segments and its expiry. Guarded by
  * {@link #lock}; every method but {@link #indexLine} and {@link #suggestedItem} asks for it.
  *
- * <p>What it decides is the order in which rooms act when a key is looked up, written or deleted, and when maintenance
- * comes by. The steps themselves are those of {@link ShardItems}.
+ * <p>What it decides is the order in which rooms act when a key is looked up, written or deleted. The steps themselves are those of {@link ShardItems}.
  */
 public final class Shard {
     /** An expiry time of {@code put} that means: what the key has. */
@@ -51,6 +45,8 @@ public final class Shard {
     private final ShardItems items;
     private final ShardCleaner cleaner;
     private final ShardCollections collections;
+    private final ShardKeyspace keyspace;
+    private final ShardUpkeep upkeep;
     private final Lifetimes lifetimes;
     private final ShardReclaim reclaim;
     private final ShardDump dump;
@@ -63,6 +59,8 @@ public final class Shard {
         this.items = new ShardItems(number, context, lock, heads, growLoad, algorithm, expireBaseMillis, expireBuckets);
         this.cleaner = new ShardCleaner(items, context);
         this.collections = new ShardCollections(this, context);
+        this.keyspace = new ShardKeyspace(items, context);
+        this.upkeep = new ShardUpkeep(items);
         this.lifetimes = new Lifetimes(items, context);
         this.reclaim = new ShardReclaim(items, context, cleaner);
         this.dump = new ShardDump(items, context);
@@ -226,32 +224,6 @@ public final class Shard {
 
     private void look(Item item, long location, long address) {
         items.look(item, location, address);
-    }
-
-    /** {@link AccessBits#idleMillis}, or -1 if the policy keeps no clock. */
-    public long idleMillis(Item item, long nowMillis) {
-        EvictionPolicy policy = context.evictionPolicy;
-        return policy.countsFrequency() || policy.countsSinceArrival()
-                ? -1
-                : AccessBits.idleMillis(ItemLayout.access(item.address()), nowMillis);
-    }
-
-    /** {@link AccessBits#frequency}, or -1 if the policy keeps none. */
-    public int frequency(Item item, long nowMillis) {
-        return context.evictionPolicy.countsFrequency()
-                ? AccessBits.frequency(ItemLayout.access(item.address()), nowMillis)
-                : -1;
-    }
-
-    /** {@link AccessBits#idle} or {@link AccessBits#counted}, as the policy keeps it; what is negative is not said. */
-    public void access(Item item, long idleSeconds, int frequency, long nowMillis) {
-        EvictionPolicy policy = context.evictionPolicy;
-        boolean counts = policy.countsFrequency();
-        if (counts && frequency >= 0) {
-            ItemLayout.access(item.address(), AccessBits.counted(frequency, nowMillis));
-        } else if (!counts && !policy.countsSinceArrival() && idleSeconds >= 0) {
-            ItemLayout.access(item.address(), AccessBits.idle(idleSeconds, nowMillis));
-        }
     }
 
     /**
@@ -513,9 +485,21 @@ public final class Shard {
         return items.segments().classBytes(penaltyClass);
     }
 
+    // --- its rooms
+
     /** What is known of the penalties of its keys. */
     public ShardPenalties penalties() {
         return items.penalties();
+    }
+
+    /** The access bits of its items. */
+    public ItemAccess access() {
+        return items.access();
+    }
+
+    /** Its keys by database. */
+    public ShardKeyspace keyspace() {
+        return keyspace;
     }
 
     /** The shard's large collections. */
@@ -528,19 +512,9 @@ public final class Shard {
         return cleaner;
     }
 
-    // --- expiry
-
-    public void beginExpiryCycle(long nowMillis) {
-        items.expiry().beginCycle(nowMillis);
-    }
-
-    public boolean expirySlice(long nowMillis, long deadlineNanos) {
-        return items.expiry().runSlice(nowMillis, deadlineNanos) == CycleStatus.DONE;
-    }
-
-    /** {@link Expiry#countDue}. */
-    public boolean countExpired(DueCount count, long nowMillis, long deadlineNanos) {
-        return items.expiry().countDue(count, nowMillis, deadlineNanos);
+    /** What maintenance does here when its time has come. */
+    public ShardUpkeep upkeep() {
+        return upkeep;
     }
 
     /** How long items that expire have left. */
@@ -558,103 +532,7 @@ public final class Shard {
         return dump;
     }
 
-    // --- walks
-
-    /** Visits the live items of one home bucket of the database's index. */
-    public long scan(int logical, long cursor, long nowMillis, LocationVisitor visitor) {
-        Index index = items.indexOrNull(context.databases.physical(logical));
-        if (index == null) {
-            return 0;
-        }
-        return index.scan(cursor, location -> {
-            if (!items.timed().isGone(items.address(location), nowMillis)) {
-                visitor.visit(location);
-            }
-        });
-    }
-
-    /** A random live item of the database, or {@link Index#NONE} if luck or the database had none. */
-    public long random(int logical, long nowMillis) {
-        Index index = items.indexOrNull(context.databases.physical(logical));
-        if (index == null || index.size() == 0) {
-            return Index.NONE;
-        }
-        long location = items.sampler().of(index);
-        return location != Index.NONE && items.timed().isGone(items.address(location), nowMillis)
-                ? Index.NONE
-                : location;
-    }
-
-    public void lookAt(long location, Item item) {
-        look(item, location, items.address(location));
-    }
-
-    /** Moves the shard's indexes on between their tables; true if there is more to do. */
-    public boolean rehashSlice(int buckets) {
-        boolean more = false;
-        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-            Index index = items.indexOrNull(physical);
-            if (index != null) {
-                more |= index.rehashStep(buckets);
-                items.askForRefused(index);
-            }
-        }
-        return more;
-    }
-
-    public void closeIdleHeads(long nowMillis) {
-        items.segments().closeIdleHeads(nowMillis);
-    }
-
-    public void freeEmptyHeads() {
-        items.segments().freeEmptyHeads();
-    }
-
     // --- facts
-
-    public long size(int logical) {
-        Index index = items.indexOrNull(context.databases.physical(logical));
-        return index == null ? 0 : index.size();
-    }
-
-    public long expiringSize(int logical) {
-        return items.expiringOf(context.databases.physical(logical));
-    }
-
-    public void addTo(ShardTotals totals) {
-        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
-            Index index = items.indexOrNull(physical);
-            if (index != null) {
-                totals.indexBytes += index.bytes();
-                totals.indexSlots += index.slots();
-                totals.indexed += index.size();
-                totals.rehashing |= index.rehashing();
-                int logical = context.databases.logical(physical);
-                if (logical != Databases.DETACHED) {
-                    totals.items[logical] += index.size();
-                    totals.expiringItems[logical] += items.expiringOf(physical);
-                    totals.timedHashes[logical] += items.timed().timedOf(physical);
-                    totals.indexBytesOf[logical] += index.bytes();
-                }
-            }
-        }
-        totals.expiryBytes += items.expiry().bytes();
-        totals.nodeTableBytes += items.trees().bytes();
-        totals.penaltyBytes += items.penalties().bytes();
-        totals.datasetBytes += items.datasetBytes();
-        totals.liveBytes += items.segments().liveBytes();
-        totals.usedBytes += items.segments().usedBytes();
-        totals.deadBytes += items.segments().deadBytes();
-        totals.largeBytes += items.segments().largeBytes();
-        totals.hits += hits;
-        totals.misses += misses;
-        totals.expired += items.expired();
-        totals.fieldsExpired += items.timed().fieldsExpired();
-        totals.evicted += items.evicted();
-        totals.segmentsFreedWhole += items.segments().freedWhole();
-        totals.bytesWritten += items.segments().bytesWritten();
-        cleaner.addTo(totals);
-    }
 
     public void resetStats() {
         hits = 0;

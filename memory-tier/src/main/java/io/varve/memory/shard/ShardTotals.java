@@ -1,6 +1,7 @@
 package io.varve.memory.shard;
 
 import io.varve.memory.expiry.Expiry;
+import io.varve.memory.index.Index;
 
 /** Sums over shards, gathered one lock at a time. Confined to whoever gathers. */
 public final class ShardTotals {
@@ -35,17 +36,53 @@ public final class ShardTotals {
     public long bytesWritten;
 
     /** The sums over all shards. */
-    public static ShardTotals of(Shard[] shards, int databases) {
-        ShardTotals totals = new ShardTotals(databases);
+    public static ShardTotals of(Shard[] shards, Databases databases) {
+        ShardTotals totals = new ShardTotals(databases.count());
         for (Shard shard : shards) {
             shard.lock();
             try {
-                shard.addTo(totals);
+                totals.add(shard, databases);
             } finally {
                 shard.unlock();
             }
         }
         return totals;
+    }
+
+    private void add(Shard shard, Databases databases) {
+        ShardItems of = shard.items();
+        for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
+            Index index = of.indexOrNull(physical);
+            if (index != null) {
+                indexBytes += index.bytes();
+                indexSlots += index.slots();
+                indexed += index.size();
+                rehashing |= index.rehashing();
+                int logical = databases.logical(physical);
+                if (logical != Databases.DETACHED) {
+                    items[logical] += index.size();
+                    expiringItems[logical] += of.expiringOf(physical);
+                    timedHashes[logical] += of.timed().timedOf(physical);
+                    indexBytesOf[logical] += index.bytes();
+                }
+            }
+        }
+        expiryBytes += of.expiry().bytes();
+        nodeTableBytes += of.trees().bytes();
+        penaltyBytes += of.penalties().bytes();
+        datasetBytes += of.datasetBytes();
+        liveBytes += of.segments().liveBytes();
+        usedBytes += of.segments().usedBytes();
+        deadBytes += of.segments().deadBytes();
+        largeBytes += of.segments().largeBytes();
+        hits += shard.hits();
+        misses += shard.misses();
+        expired += of.expired();
+        fieldsExpired += of.timed().fieldsExpired();
+        evicted += of.evicted();
+        segmentsFreedWhole += of.segments().freedWhole();
+        bytesWritten += of.segments().bytesWritten();
+        shard.cleaner().addTo(this);
     }
 
     /** What the items would take by {@link Shard#usualBytes}. */

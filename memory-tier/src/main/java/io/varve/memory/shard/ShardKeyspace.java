@@ -1,0 +1,62 @@
+package io.varve.memory.shard;
+
+import io.varve.memory.index.Index;
+import io.varve.memory.index.LocationVisitor;
+import io.varve.memory.item.Item;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A shard's keys by logical database, for who names none of them: how many there are, one after the other, any one. Guarded by the shard's lock.
+ */
+public final class ShardKeyspace {
+    private final ShardItems items;
+    private final ShardContext context;
+
+    ShardKeyspace(ShardItems items, ShardContext context) {
+        this.items = items;
+        this.context = context;
+    }
+
+    public long size(int logical) {
+        Index index = indexOrNull(logical);
+        return index == null ? 0 : index.size();
+    }
+
+    public long expiringSize(int logical) {
+        return items.expiringOf(context.databases.physical(logical));
+    }
+
+    /** Visits the live items of one home bucket of the database's index. */
+    public long scan(int logical, long cursor, long nowMillis, LocationVisitor visitor) {
+        Index index = indexOrNull(logical);
+        if (index == null) {
+            return 0;
+        }
+        return index.scan(cursor, location -> {
+            if (!items.timed().isGone(items.address(location), nowMillis)) {
+                visitor.visit(location);
+            }
+        });
+    }
+
+    /** A random live item of the database, or {@link Index#NONE} if luck or the database had none. */
+    public long random(int logical, long nowMillis) {
+        Index index = indexOrNull(logical);
+        if (index == null || index.size() == 0) {
+            return Index.NONE;
+        }
+        long location = items.sampler().of(index);
+        return location != Index.NONE && items.timed().isGone(items.address(location), nowMillis)
+                ? Index.NONE
+                : location;
+    }
+
+    /** Looks at an item that was visited or drawn. */
+    public void lookAt(long location, Item item) {
+        items.look(item, location, items.address(location));
+    }
+
+    private @Nullable Index indexOrNull(int logical) {
+        return items.indexOrNull(context.databases.physical(logical));
+    }
+}
