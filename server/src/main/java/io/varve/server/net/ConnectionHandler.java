@@ -28,7 +28,6 @@ import io.varve.server.command.Suspension;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
-import io.varve.server.resp.RequestDecoder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,18 +45,13 @@ import org.slf4j.LoggerFactory;
 final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Outgoing.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
 
-    /** Bytes decoded before other connections have their turn. */
-    private static final int TURN_BYTES = 64 << 10;
-    /** What is kept of a request whose need is known and not over this is given just that; else it is doubled. */
-    private static final int EXACT_BYTES = 128 << 10;
-
     private final ServerContext server;
     private final Workers workers;
     private final ConnectionBuffers buffers;
     private final Channel channel;
     /** What holds replies back until they are encrypted; null where they are not. */
     private final @Nullable TlsOutlet outlet;
-    private final RequestDecoder decoder;
+    private final Incoming incoming;
     private final Lingering lingering;
     private final Runnable nextTurn = this::turn;
     private @Nullable Worker worker;
@@ -65,17 +59,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** Set before the client can subscribe to anything, and so before another thread can ask for it. */
     private @Nullable Outgoing outgoing;
 
-    /** What was received and not decoded; bytes that a batch in execution points into. */
-    private @Nullable ByteBuf pending;
-    /** What came while a parked batch pointed into {@link #pending}, which must then not move. */
-    private @Nullable ByteBuf late;
     private final ParkedBatch parked;
     /** What the client waits for: the rest of its batch, be it empty, is then {@link #parked}. */
     private @Nullable Suspension waiting;
     private @Nullable ScheduledFuture<?> waitingEnds;
     private boolean inTurn;
     private boolean turnScheduled;
-    private boolean moreToDecode;
     private boolean closed;
     /** Counts what came, to see whether anything has. */
     private int reads;
@@ -83,9 +72,6 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private long outgoingChecked;
     /** When something was last seen to have come or gone, or to have been answered late. */
     private long movedMillis;
-
-    private volatile long incomingBytes;
-    private volatile long incomingCapacityBytes;
 
     ConnectionHandler(ServerContext server, Workers workers, LargeBulks largeBulks, ConnectionBuffers buffers,
             Channel channel, @Nullable TlsOutlet outlet) {
@@ -96,7 +82,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         this.channel = channel;
         parked = new ParkedBatch(server.argumentMemory());
         lingering = new Lingering(channel, server.ticker(), outlet != null);
-        decoder = new RequestDecoder(largeBulks, server.argumentMemory(), server.config().maxBulkBytes());
+        incoming = new Incoming(server, largeBulks, buffers);
     }
 
     // --- life
@@ -162,15 +148,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (dropped != null) {
             java.util.Objects.requireNonNull(worker).giveBack(dropped);
         }
-        decoder.close();
-        if (pending != null) {
-            pending.release();
-            pending = null;
-        }
-        if (late != null) {
-            late.release();
-            late = null;
-        }
+        incoming.close();
     }
 
     @Override
@@ -221,57 +199,16 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
         reads++;
         if (parked.isThere() || inTurn) {
-            late = append(late, in);
+            incoming.receiveLate(in);
             if (waiting != null && !inTurn) {
                 goOn();
             }
             return;
         }
-        receive(in);
+        incoming.receive(in);
         if (!turnScheduled) {
             turn();
         }
-    }
-
-    /** Takes over received bytes: into the large bulk that is awaited, and the rest into {@link #pending}. */
-    private void receive(ByteBuf in) {
-        if (decoder.isFilling()) {
-            long address = in.memoryAddress() + in.readerIndex();
-            in.skipBytes(decoder.fill(address, in.readableBytes()));
-        }
-        if (in.isReadable()) {
-            pending = append(pending, in);
-        } else {
-            in.release();
-        }
-    }
-
-    private ByteBuf append(@Nullable ByteBuf to, ByteBuf in) {
-        if (to == null) {
-            return in;
-        }
-        int more = in.readableBytes();
-        ByteBuf target = to;
-        try {
-            if (to.writableBytes() < more || to.refCnt() > 1) {
-                target = buffers.forKeeping(roomFor(to.readableBytes() + more));
-                target.writeBytes(to);
-                to.release();
-            }
-            target.writeBytes(in);
-        } finally {
-            in.release();
-        }
-        return target;
-    }
-
-    /** Doubled, so that a request arriving in small pieces is copied a constant number of times. */
-    private int roomFor(int bytes) {
-        long needed = decoder.neededBytes();
-        if (needed >= bytes && needed <= EXACT_BYTES) {
-            return (int) needed;
-        }
-        return Math.clamp(2L * bytes, 512, Integer.MAX_VALUE);
     }
 
     // --- a turn
@@ -288,7 +225,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         try {
             Client me = java.util.Objects.requireNonNull(client);
             execute(me, java.util.Objects.requireNonNull(worker));
-            if (me.closing() || decoder.error() != null && !parked.isThere() && !moreToDecode) {
+            if (me.closing() || incoming.error() != null && !parked.isThere()) {
                 closed = true;
                 out().end();
                 channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -333,7 +270,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
                 }
             }
             if (fresh) {
-                decode(me, batch);
+                incoming.decode(me.authenticated(), batch);
                 mine.dispatcher().prepare(batch, me);
             }
             int reached = mine.dispatcher().run(batch, next, me, reply);
@@ -348,11 +285,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         } finally {
             if (!isKept) {
                 mine.giveBack(batch);
-                decoder.executed();
+                incoming.executed();
             }
         }
-        String error = decoder.error();
-        if (error != null && !parked.isThere() && !moreToDecode && !me.closing()) {
+        String error = incoming.error();
+        if (error != null && !parked.isThere() && !me.closing()) {
             reply.error("ERR " + error);
             LOG.info("Connection {} is closed: {}", channel.remoteAddress(), error);
         }
@@ -389,27 +326,6 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
     }
 
-    private void decode(Client me, Batch batch) {
-        ByteBuf buffer = pending;
-        moreToDecode = false;
-        if (buffer == null) {
-            return;
-        }
-        decoder.authenticated(me.authenticated());
-        decoder.maxBulkBytes(server.config().maxBulkBytes());
-        int from = buffer.readerIndex();
-        int to = buffer.writerIndex();
-        // Until it has authenticated, one at a time: behind its AUTH other limits hold.
-        int turnBytes = me.authenticated() ? TURN_BYTES : 1;
-        int reached = decoder.decode(buffer.memoryAddress(), from, to, turnBytes, batch);
-        if (decoder.isFilling()) {
-            buffer.writerIndex(reached + decoder.keepBytes());
-        }
-        buffer.readerIndex(reached);
-        moreToDecode = buffer.isReadable() && decoder.error() == null && !decoder.isFilling()
-                && (batch.isFull() || reached - from >= turnBytes);
-    }
-
     private Outgoing out() {
         return java.util.Objects.requireNonNull(outgoing);
     }
@@ -431,20 +347,19 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             return;
         }
         boolean writable = channel.isWritable();
-        boolean work = parked.isThere() || moreToDecode;
+        boolean work = parked.isThere() || incoming.hasMore();
         boolean waits = waiting != null;
         if (work && !waits && writable && !turnScheduled) {
             turnScheduled = true;
             channel.eventLoop().execute(nextTurn);
         }
         // While it waits it is read on, a little, so that its closing is noticed.
-        boolean read = writable && (waits ? late == null || late.readableBytes() < TURN_BYTES : !work);
+        boolean read = writable && (waits ? incoming.takesLate() : !work);
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }
-        incomingBytes = (pending == null ? 0L : pending.readableBytes()) + (late == null ? 0 : late.readableBytes());
-        incomingCapacityBytes = (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
-        if (incomingBytes > server.config().queryBufferLimitBytes()) {
+        incoming.measure();
+        if (incoming.bytes() > server.config().queryBufferLimitBytes()) {
             LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
             endAndClose();
         }
@@ -453,7 +368,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** @return whether there was memory for what has to be kept; if not, the connection is closed */
     private boolean compactOrClose() {
         try {
-            compact();
+            incoming.compact();
             return true;
         } catch (NoBufferException | OutOfMemoryError none) {
             closeFor(none);
@@ -474,45 +389,16 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         Batch whole = parked.slim();
         if (whole != null) {
             java.util.Objects.requireNonNull(worker).giveBack(whole);
-            decoder.executed();
+            incoming.executed();
         }
-        ByteBuf buffer = pending;
-        if (buffer != null && !buffer.isReadable() && parked.isOver()) {
-            buffer.release();
-            pending = null;
+        if (parked.isOver()) {
+            incoming.releaseIfDecoded();
         }
         if (!parked.charge()) {
             closeFor(NoBufferException.ofHeap());
             return false;
         }
         return true;
-    }
-
-    /** Lets go of executed bytes, and takes in what came meanwhile. */
-    private void compact() {
-        ByteBuf buffer = pending;
-        if (buffer != null && !buffer.isReadable()) {
-            buffer.release();
-            pending = null;
-        } else if (buffer != null && !moreToDecode && buffer.readableBytes() < buffer.capacity() / 4) {
-            // The few bytes of an unfinished request do not hold a large buffer.
-            move(buffer, buffer.readableBytes() * 2);
-        } else if (buffer != null && !moreToDecode && buffers.isToMove(buffer)) {
-            move(buffer, roomFor(buffer.readableBytes()));
-        }
-        ByteBuf waiting = late;
-        if (waiting != null) {
-            late = null;
-            receive(waiting);
-            moreToDecode = pending != null;
-        }
-    }
-
-    private void move(ByteBuf buffer, int room) {
-        ByteBuf target = buffers.forKeeping(room);
-        target.writeBytes(buffer);
-        buffer.release();
-        pending = target;
     }
 
     @Override
@@ -590,12 +476,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public long incomingBytes() {
-        return incomingBytes;
+        return incoming.bytes();
     }
 
     @Override
     public long incomingCapacityBytes() {
-        return incomingCapacityBytes;
+        return incoming.capacityBytes();
     }
 
     @Override
