@@ -29,6 +29,7 @@ final class CurveLearning {
     private final PenaltyLearning penalties;
     private final long seed;
     private volatile long windowAccesses = CurveSettings.USUAL_WINDOW;
+    /** Changed by {@link #charge} alone. */
     private volatile long chargedBytes;
     /** The recorder whose window it is, and the accesses before it; maintenance's. */
     private @Nullable AccessRecorder followed;
@@ -46,7 +47,7 @@ final class CurveLearning {
      * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more, or where maxmemory is
      * another by so much that the table should be twice as large, or half.
      *
-     * <p>What it takes is charged without asking: it is a thousandth of maxmemory or so. With sixteen classes it takes 1.5 MB even of a small maxmemory, which is to
+     * <p>What it takes is charged without asking: it is a thousandth of maxmemory or so. With sixteen classes in use it takes 1.5 MB even of a small maxmemory, which is to
      * be the items': what is more than a sixteenth of it counts among what a server takes beside maxmemory.
      */
     void reconfigure(CacheConfig config) {
@@ -60,10 +61,15 @@ final class CurveLearning {
             recorder = new AccessRecorder(penalties.classes(), sampling, seed);
         }
         context.recorder(recorder);
-        charge(recorder == null ? 0 : Math.min(recorder.bytes(), config.maxMemoryBytes() / LARGEST_PART));
+        charge();
     }
 
-    private void charge(long bytes) {
+    /** Histograms come with the classes that are drawn first: what they take is charged after the window, at the latest. */
+    private synchronized void charge() {
+        AccessRecorder recorder = context.recorder();
+        long bytes = recorder == null
+                ? 0
+                : Math.min(recorder.bytes(), context.budget().limitBytes() / LARGEST_PART);
         long more = bytes - chargedBytes;
         if (more > 0) {
             context.budget().charge(more);
@@ -97,6 +103,7 @@ final class CurveLearning {
     }
 
     private void endWindow(AccessRecorder recorder, Runnable giveWay) {
+        charge();
         long nowMillis = context.ticker().wallMillis();
         Costs costs = costs();
         penalties.endPeriod(recorder, costs.itemBytes(context.budget().limitBytes()), giveWay);

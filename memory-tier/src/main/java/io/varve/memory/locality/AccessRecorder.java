@@ -237,8 +237,10 @@ public final class AccessRecorder {
         return recorder.classes();
     }
 
-    /** What it takes in memory, whatever the number of keys. */
+    /** {@link ReuseRecorder#bytes}. */
     public long bytes() {
-        return recorder.bytes();
+        synchronized (lock) {
+            return recorder.bytes();
+        }
     }
 }

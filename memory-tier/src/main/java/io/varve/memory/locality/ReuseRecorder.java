@@ -3,6 +3,8 @@ package io.varve.memory.locality;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Learns from a stream of accesses, at the cost of a small part of them, how soon items are accessed again. Confined to one thread, or
  * guarded by its owner's lock; its memory is fixed when it is made, and recording allocates nothing.
@@ -35,7 +37,9 @@ public final class ReuseRecorder {
     private final DrawRate rate;
     private final Draws draws;
     private final FollowedKeys followed;
-    private final ReuseHistograms[] classes;
+    /** Of the first class from the start, of another when something of it is drawn: a server that is told of three classes of sixteen has no memory for the others. */
+    private final @Nullable ReuseHistograms[] classes;
+    private int classesInUse;
     private final Exposure exposure = new Exposure();
 
     /** Accesses ever. */
@@ -64,9 +68,8 @@ public final class ReuseRecorder {
         }
         this.sampling = sampling;
         this.classes = new ReuseHistograms[classes];
-        for (int i = 0; i < classes; i++) {
-            this.classes[i] = new ReuseHistograms();
-        }
+        this.classes[0] = new ReuseHistograms();
+        classesInUse = 1;
         rate = new DrawRate(sampling, seed);
         draws = new Draws(rate.block(), ~seed);
         followed = new FollowedKeys(sampling.keys());
@@ -171,14 +174,24 @@ public final class ReuseRecorder {
 
     /** The last access that was counted is drawn, and is a read. */
     void drawRead(int itemClass) {
-        classes[itemClass].drawnReads += rate.block();
+        of(itemClass).drawnReads += rate.block();
+    }
+
+    private ReuseHistograms of(int itemClass) {
+        ReuseHistograms histograms = classes[itemClass];
+        if (histograms == null) {
+            histograms = new ReuseHistograms();
+            classes[itemClass] = histograms;
+            classesInUse++;
+        }
+        return histograms;
     }
 
     /** So many reads were taken for those of a class, and belong to another: as is known when a write that fills what they have missed is drawn. */
     void moveDrawnReads(int from, int to, int reads) {
         double drawn = rate.block() * reads;
-        classes[from].drawnReads = Math.max(0, classes[from].drawnReads - drawn);
-        classes[to].drawnReads += drawn;
+        of(from).drawnReads = Math.max(0, of(from).drawnReads - drawn);
+        of(to).drawnReads += drawn;
     }
 
     /** The last access that was counted is drawn, and leaves an item whose key is not followed. */
@@ -186,8 +199,9 @@ public final class ReuseRecorder {
         if (firstMillis == NEVER) {
             firstMillis = nowMillis;
         }
-        classes[itemClass].drawn += rate.block();
-        classes[itemClass].drawnBytes += rate.block() * itemBytes;
+        ReuseHistograms histograms = of(itemClass);
+        histograms.drawn += rate.block();
+        histograms.drawnBytes += rate.block() * itemBytes;
         makeRoom();
         // Room is short only where a tiny table has been at the last of all rates for long.
         if (followed.hasRoom()) {
@@ -206,7 +220,7 @@ public final class ReuseRecorder {
             goes(slot, waited(slot, nowMillis));
             return;
         }
-        ReuseHistograms histograms = classes[followed.itemClass(slot)];
+        ReuseHistograms histograms = of(followed.itemClass(slot));
         long reuse = clock - followed.start(slot);
         if (read) {
             histograms.reads[ReuseHistograms.TIMES.bucket(reuse)] += rate.weight(followed.level(slot));
@@ -216,14 +230,14 @@ public final class ReuseRecorder {
     }
 
     private void goes(int slot, long waited) {
-        countEnd(slot, classes[followed.itemClass(slot)].gone, waited);
+        countEnd(slot, of(followed.itemClass(slot)).gone, waited);
         followed.remove(slot);
     }
 
     private void countEnd(int slot, double[] ended, long accesses) {
         double weight = rate.weight(followed.level(slot));
         ended[ReuseHistograms.TIMES.bucket(accesses)] += weight * followed.bytes(slot);
-        classes[followed.itemClass(slot)].ended += weight;
+        of(followed.itemClass(slot)).ended += weight;
     }
 
     /** For how many accesses an item has been there since the one that was drawn; less than have been since, if it has expired. */
@@ -327,7 +341,7 @@ public final class ReuseRecorder {
     void giveUp(long accesses, int from, int to) {
         for (int slot = from; slot < to;) {
             if (followed.used(slot) && clock - followed.start(slot) > accesses) {
-                countEnd(slot, classes[followed.itemClass(slot)].accessed, Long.MAX_VALUE);
+                countEnd(slot, of(followed.itemClass(slot)).accessed, Long.MAX_VALUE);
                 followed.remove(slot); // and looks at what has moved up
             } else {
                 slot++;
@@ -355,7 +369,10 @@ public final class ReuseRecorder {
     /** @param waiting by class, for now */
     void forget(double keep, Waiting[] waiting) {
         for (int i = 0; i < classes.length; i++) {
-            classes[i].forget(keep, waiting[i]);
+            ReuseHistograms histograms = classes[i];
+            if (histograms != null) {
+                histograms.forget(keep, waiting[i]);
+            }
         }
         earlierReads = keep * reads();
         earlierPresent = keep * present();
@@ -372,7 +389,8 @@ public final class ReuseRecorder {
     }
 
     MissRatioCurve curve(int itemClass, Waiting[] waiting) {
-        ReuseHistograms histograms = classes[itemClass];
+        ReuseHistograms drawn = classes[itemClass];
+        ReuseHistograms histograms = drawn == null ? new ReuseHistograms() : drawn;
         Ends ends = new Ends();
         ends.add(histograms, waiting[itemClass]);
         ends.sink(exposure, clock, histograms.drawnBytes);
@@ -386,7 +404,10 @@ public final class ReuseRecorder {
     private Ends all(Waiting[] waiting) {
         Ends ends = new Ends();
         for (int i = 0; i < classes.length; i++) {
-            ends.add(classes[i], waiting[i]);
+            ReuseHistograms histograms = classes[i];
+            if (histograms != null) {
+                ends.add(histograms, waiting[i]);
+            }
         }
         // How many bytes were accessed in all is known: it puts right what chance did to the sample.
         ends.sink(exposure, clock, presentBytes());
@@ -400,9 +421,9 @@ public final class ReuseRecorder {
         return clock;
     }
 
-    /** What it takes in memory, always. */
+    /** What it takes in memory, whatever the number of keys; more with each class of which something was drawn for the first time. */
     public long bytes() {
-        return followed.bytes() + (long) classes.length * ReuseHistograms.BYTES + Exposure.BYTES;
+        return followed.bytes() + classesInUse * ReuseHistograms.BYTES + Exposure.BYTES;
     }
 
     int classes() {
@@ -416,9 +437,11 @@ public final class ReuseRecorder {
         Waiting[] waiting = Waiting.ofClasses(classes.length);
         settle(waiting, Long.MIN_VALUE, 0, followed.slots());
         for (int i = 0; i < classes.length; i++) {
-            double known = classes[i].ended + waiting[i].weight();
-            if (Math.abs(known - classes[i].drawn) > 0.5) {
-                problems.add("of class " + i + " " + classes[i].drawn + " accesses are drawn, and of " + known
+            ReuseHistograms histograms = classes[i];
+            double known = waiting[i].weight() + (histograms == null ? 0 : histograms.ended);
+            double drawn = histograms == null ? 0 : histograms.drawn;
+            if (Math.abs(known - drawn) > 0.5) {
+                problems.add("of class " + i + " " + drawn + " accesses are drawn, and of " + known
                         + " it is known what becomes of them");
             }
         }

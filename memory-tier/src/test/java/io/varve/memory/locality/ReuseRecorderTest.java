@@ -68,6 +68,35 @@ class ReuseRecorderTest {
         }
     }
 
+    /** The curves are those of a recorder that has only these classes. */
+    @Test
+    void aClassOfWhichNothingIsDrawnTakesNoMemory() {
+        ReuseRecorder few = new ReuseRecorder(2, Sampling.all(2000), 1);
+        ReuseRecorder many = new ReuseRecorder(16, Sampling.all(2000), 1);
+        assertThat(many.bytes()).isEqualTo(few.bytes());
+        SplittableRandom random = new SplittableRandom(9);
+        for (int i = 0; i < 20_000; i++) {
+            int key = random.nextInt(1000);
+            few.read(hash(key), key % 2, ITEM, NEVER, 0);
+            many.read(hash(key), key % 2 * 13, ITEM, NEVER, 0);
+        }
+        assertThat(many.bytes()).isEqualTo(few.bytes());
+        Waiting[] ofFew = Waiting.ofClasses(2);
+        Waiting[] ofMany = Waiting.ofClasses(16);
+        few.settle(ofFew, 0, 0, few.slots());
+        many.settle(ofMany, 0, 0, many.slots());
+        for (double bytes = 1000; bytes < 100_000; bytes += 1000) {
+            assertThat(many.curve(ofMany).missRatio(bytes)).isEqualTo(few.curve(ofFew).missRatio(bytes));
+            assertThat(many.curve(13, ofMany).missRatio(bytes)).isEqualTo(few.curve(1, ofFew).missRatio(bytes));
+        }
+        assertThat(many.curve(5, ofMany).largestBytes()).as("nobody has asked for it").isZero();
+        many.write(hash(5000), 7, ITEM, NEVER, 0);
+        assertThat(many.bytes()).isEqualTo(few.bytes() + ReuseHistograms.BYTES);
+        assertThat(many.checkIntegrity()).isEmpty();
+        many.forget(0.5, ofMany);
+        assertThat(many.bytes()).isEqualTo(few.bytes() + ReuseHistograms.BYTES);
+    }
+
     /** LRU's worst case: what does not hold the whole loop holds nothing of use. */
     @Test
     void aLoopMissesUntilItFits() {
@@ -263,6 +292,10 @@ class ReuseRecorderTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ReuseRecorder recorder = new ReuseRecorder(2, Sampling.DEFAULT, 1);
         SplittableRandom random = new SplittableRandom(9);
+        // A class has its histograms from its first draw on, and the first access is drawn.
+        recorder.read(hash(-1), 1, ITEM, NEVER, 0);
+        assertThat(recorder.bytes())
+                .isEqualTo(new ReuseRecorder(2, Sampling.DEFAULT, 1).bytes() + ReuseHistograms.BYTES);
         for (int round = 0; round < 3; round++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < 200_000; i++) {
