@@ -2,6 +2,8 @@ package io.varve.memory;
 
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.function.IntPredicate;
+import java.util.function.IntUnaryOperator;
 
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Item;
@@ -125,35 +127,92 @@ final class MemoryDivisionTest {
     @ParameterizedTest
     @ValueSource(ints = {3_000, 12_000, 40_000})
     void aClassOfFewLargeItemsIsHeldToItsShare(int largeBytes) {
-        CacheConfig config = CacheConfig.defaults(MEMORY).withShards(1).withSegmentSizeBytes(64 << 10).withHashSeed(7)
-                .withTicker(ticker).withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY)
-                .withPenalties(new PenaltySettings(false, PenaltyRanges.MOST, 0))
-                .withCurves(new CurveSettings(false, 20_000));
-        try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
+        try (CacheFixture fixture = openOneShard(EvictionPolicy.ALLKEYS_PENALTY)) {
             SplittableRandom random = new SplittableRandom(4);
-            int loop = 2 * MEMORY / largeBytes;
-            for (int i = 0; i < READS; i++) {
-                // A loop through twice the memory: no memory that they could get would help.
-                boolean large = i % 4 == 0;
-                int key = large ? i / 4 % loop : (int) (6 * KEYS * Math.pow(random.nextDouble(), 2));
-                byte[] name = CacheFixture.bytes((large ? "large" : "small") + key);
-                if (i % 100 == 0) {
-                    ticker.advanceMillis(10);
-                    fixture.cache.maintain();
-                }
-                if (fixture.get(0, name) == null) {
-                    int valueBytes = large ? largeBytes : 40;
-                    fixture.session.writesInto(large ? HINTED_CHEAP : HINTED_DEAR);
-                    ticker.advanceMillis(large ? CHEAP_MILLIS : DEAR_MILLIS);
-                    assertThat(fixture.cache.admit(valueBytes + 100)).isTrue();
-                    fixture.set(0, name, new byte[valueBytes], Item.NEVER);
-                }
-            }
-            assertThat(fixture.cache.checkIntegrity()).isEmpty();
-            ClassReport large = Objects.requireNonNull(fixture.cache.penalties()).classes().get(HINTED_CHEAP);
+            // A loop through twice the memory: no memory that they could get would help.
+            readThrough(fixture, i -> i % 4 == 0, i -> i / 4 % (2 * MEMORY / largeBytes),
+                    _ -> skewed(random, 6 * KEYS), largeBytes, 40);
+            ClassReport large = report(fixture, HINTED_CHEAP);
             assertThat(large.suggestedShare()).isLessThan(0.1);
             assertThat(large.share()).isLessThan(0.2);
+            // A segment that is emptied for them has two and more small ones for each byte that goes, as they get fewer.
+            assertThat(fixture.cache.stats().bytesMoved()).isLessThan(8 * fixture.cache.stats().bytesReclaimed());
         }
+    }
+
+    /** The same, but the large ones are worth a part of the memory: among these, too, the idle go before the others. */
+    @Test
+    void ofAClassOfFewLargeItemsTheIdleGo() {
+        double[] misses = new double[2];
+        for (EvictionPolicy policy : new EvictionPolicy[] {EvictionPolicy.ALLKEYS_LRU,
+                EvictionPolicy.ALLKEYS_PENALTY}) {
+            try (CacheFixture fixture = openOneShard(policy)) {
+                SplittableRandom random = new SplittableRandom(4);
+                long[] missed = readThrough(fixture, i -> i % 4 == 0, _ -> skewed(random, MEMORY / 12_000),
+                        _ -> skewed(random, 6 * KEYS), 12_000, 40);
+                misses[policy == EvictionPolicy.ALLKEYS_LRU ? 0 : 1] = missed[0] * CHEAP_MILLIS
+                        + missed[1] * DEAR_MILLIS;
+                if (policy == EvictionPolicy.ALLKEYS_PENALTY) {
+                    ClassReport large = report(fixture, HINTED_CHEAP);
+                    assertThat(large.share()).isCloseTo(Math.max(large.suggestedShare(), 1.0 / 16), within(0.08));
+                }
+            }
+        }
+        assertThat(misses[1]).as("what misses cost, ms; under LRU %s", misses[0]).isLessThan(misses[0]);
+    }
+
+    /** More than half of the items, and a twentieth of the bytes: a line through all items would leave nobody else to go, and nothing to be gained. */
+    @Test
+    void othersGoWithManySmallItemsOfAClassOverItsShare() {
+        try (CacheFixture fixture = openOneShard(EvictionPolicy.ALLKEYS_PENALTY)) {
+            SplittableRandom random = new SplittableRandom(4);
+            // The small ones come once, and never again.
+            readThrough(fixture, i -> i % 2 == 0, i -> i, _ -> skewed(random, 4 * MEMORY / 3000), 1, 3000);
+            ClassReport small = report(fixture, HINTED_CHEAP);
+            assertThat(small.suggestedShare()).isLessThan(0.05);
+            assertThat(small.share()).isLessThan(0.15);
+            assertThat(fixture.cache.stats().bytesMoved()).isLessThan(4 * fixture.cache.stats().bytesReclaimed());
+        }
+    }
+
+    private CacheFixture openOneShard(EvictionPolicy policy) {
+        return new CacheFixture(Cache.open(CacheConfig.defaults(MEMORY).withShards(1).withSegmentSizeBytes(64 << 10)
+                .withHashSeed(7).withTicker(ticker).withEvictionPolicy(policy)
+                .withPenalties(new PenaltySettings(false, PenaltyRanges.MOST, 0))
+                .withCurves(new CurveSettings(false, 20_000))));
+    }
+
+    private static int skewed(SplittableRandom random, int keys) {
+        return (int) (keys * Math.pow(random.nextDouble(), 2));
+    }
+
+    private static ClassReport report(CacheFixture fixture, int penaltyClass) {
+        return Objects.requireNonNull(fixture.cache.penalties()).classes().get(penaltyClass);
+    }
+
+    /** Reads of cheap and of dear keys, of values of two sizes. @return how many of each missed in the second half */
+    private long[] readThrough(CacheFixture fixture, IntPredicate isCheap, IntUnaryOperator cheapKeys,
+            IntUnaryOperator dearKeys, int cheapBytes, int dearBytes) {
+        long[] missed = new long[2];
+        for (int i = 0; i < READS; i++) {
+            boolean cheap = isCheap.test(i);
+            byte[] name = CacheFixture
+                    .bytes((cheap ? "cheap" + cheapKeys.applyAsInt(i) : "dear" + dearKeys.applyAsInt(i)));
+            if (i % 100 == 0) {
+                ticker.advanceMillis(10);
+                fixture.cache.maintain();
+            }
+            if (fixture.get(0, name) == null) {
+                missed[cheap ? 0 : 1] += i < READS / 2 ? 0 : 1;
+                int valueBytes = cheap ? cheapBytes : dearBytes;
+                fixture.session.writesInto(cheap ? HINTED_CHEAP : HINTED_DEAR);
+                ticker.advanceMillis(cheap ? CHEAP_MILLIS : DEAR_MILLIS);
+                assertThat(fixture.cache.admit(valueBytes + 100)).isTrue();
+                fixture.set(0, name, new byte[valueBytes], Item.NEVER);
+            }
+        }
+        assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        return missed;
     }
 
     /** Shares are all of the memory, so one class or another is always over its share by an item: no segment is emptied for that. */

@@ -129,6 +129,31 @@ final class PenaltyTrackingTest {
         }
     }
 
+    /** The recorder of accesses has histograms for a class when something of it was drawn. */
+    @Test
+    void whatRecordingTakesForAClassIsChargedAfterItsFirstWindow() {
+        try (CacheFixture fixture = open(config(64 * MIB).withCurves(new CurveSettings(true, 10_000)))) {
+            set(fixture, NAME, 100);
+            read(fixture, 20_000);
+            long recorder = Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes();
+            long used = fixture.cache.stats().usedBytes();
+            hint(fixture, NAME, 5);
+            read(fixture, 20_000);
+            long more = Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes() - recorder;
+            assertThat(more).isBetween(80_000L, 100_000L);
+            assertThat(fixture.cache.stats().usedBytes() - used).isEqualTo(more);
+            fixture.cache.reconfigure(fixture.cache.config().withCurves(CurveSettings.OFF));
+            assertThat(fixture.cache.stats().usedBytes()).as("all of it is given back").isEqualTo(used - recorder);
+        }
+    }
+
+    private static void read(CacheFixture fixture, int times) {
+        for (int i = 0; i < times; i++) {
+            fixture.get(0, NAME);
+        }
+        fixture.cache.maintain();
+    }
+
     @Test
     void whatIsKnownFirstCounts() {
         try (CacheFixture fixture = open(config(8 * MIB))) {

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.Vector;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -24,7 +25,7 @@ import site.ycsb.measurements.Measurements;
  * 6.1.1); {@code workloads/README.md} has its properties. Confined to one YCSB thread, as YCSB makes one for each.
  *
  * <p><b>What it does.</b> A key's hash says which database has its record. A read asks the cache, and on a miss the database,
- * and puts what that answered into the cache. A write goes to the database, and then the record is deleted from the cache. Every
+ * and puts what that answered into the cache; with {@code varve.fill=sent} it returns as soon as the record is on its way there. A write goes to the database, and then the record is deleted from the cache. Every
  * answer of a database is held back, as by a network: that is simulated, and told as such, with the times as they were.
  *
  * <p><b>What is promised</b> among the clients of one process, as long as the cache answers: a read that begins after a write
@@ -54,6 +55,8 @@ public final class CacheAsideClient extends DB {
     private final Failures failures = new Failures(threadNumber);
     private boolean joined;
     private @Nullable Session session;
+    /** The fill that was sent last, where reads do not wait for them: answered after all others. */
+    private CompletableFuture<Void> lastFill = CompletableFuture.completedFuture(null);
 
     /** What a client has between {@link #init()} and {@link #cleanup()}. Immutable. */
     private record Session(CacheAsideOptions options, RecordCache cache, Databases databases, SharedRun.State run) {}
@@ -132,12 +135,14 @@ public final class CacheAsideClient extends DB {
     public void cleanup() throws DBException {
         Session open = session;
         session = null;
-        failures.end();
         try {
             if (open != null) {
+                // Its connection is about to close: what is on its way counts.
+                await(open, lastFill);
                 close(open);
             }
         } finally {
+            failures.end();
             leave();
         }
     }
@@ -195,27 +200,55 @@ public final class CacheAsideClient extends DB {
 
     private void fill(Session open, PendingFills.Fill fill, Side side, byte[] keyBytes, Map<String, byte[]> record,
             long missed) {
-        boolean filled;
+        CompletableFuture<Optional<String>> answer;
         try {
-            filled = fill.unlessOvertaken(
-                    () -> open.cache().write(keyBytes, record, open.options().database(side).penaltyClass())
-                            .ifPresent(open.run()::unhinted));
+            answer = fill.unlessOvertaken(
+                    () -> open.cache().write(keyBytes, record, open.options().database(side).penaltyClass()));
         } catch (RedisException e) {
-            open.run().refused.increment();
-            failures.tell("filling the cache", Failures.reason(e));
+            refused(open, e);
             return;
         }
-        if (!filled) {
+        if (answer == null) {
             open.run().overtaken.increment();
             return;
         }
-        long penalty = System.nanoTime() - missed;
+        CompletableFuture<Void> counted = answer.handle((unhinted, failure) -> {
+            if (failure == null) {
+                filled(open, side, unhinted, System.nanoTime() - missed);
+            } else {
+                refused(open, failure);
+            }
+            return null;
+        });
+        if (open.options().fill() == CacheAsideOptions.Fill.ANSWERED) {
+            await(open, counted);
+        } else {
+            lastFill = counted;
+        }
+    }
+
+    /** On the thread on which the cache's answer comes. */
+    private static void filled(Session open, Side side, Optional<String> unhinted, long penaltyNanos) {
+        unhinted.ifPresent(open.run()::unhinted);
         open.run().filled.increment();
-        open.run().counters(side).penalty(penalty);
-        int micros = (int) Math.min(penalty / NANOS_PER_MICRO, Integer.MAX_VALUE);
+        open.run().counters(side).penalty(penaltyNanos);
+        int micros = (int) Math.min(penaltyNanos / NANOS_PER_MICRO, Integer.MAX_VALUE);
         Measurements measurements = open.run().measurements();
         measurements.measure(PENALTY, micros);
         measurements.measure(PENALTY + "-" + side, micros);
+    }
+
+    private void refused(Session open, Throwable failure) {
+        open.run().refused.increment();
+        failures.tell("filling the cache", Failures.reason(failure));
+    }
+
+    private void await(Session open, CompletableFuture<Void> counted) {
+        try {
+            Connection.awaitAnswer(counted);
+        } catch (RedisException e) {
+            refused(open, e);
+        }
     }
 
     /** {@inheritDoc} What there was under the key is written over. */
@@ -256,8 +289,8 @@ public final class CacheAsideClient extends DB {
         } catch (DatabaseException e) {
             failed = e;
         }
-        open.run().fills().overtake(key);
         try {
+            open.run().fills().overtake(key);
             open.cache().remove(keyBytes);
             open.run().invalidations.increment();
         } catch (RedisException e) {

@@ -14,20 +14,23 @@ import java.util.Properties;
  * @param remote the far one
  * @param hint   whether the server is told the class of what is written to it
  * @param scan   what a scan does
+ * @param fill   when a read that had to fetch its record returns
  * @param stress when the far one gets slower
  * @param load   whether this is YCSB's load phase
  */
 record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOptions local, DatabaseOptions remote,
-        boolean hint, Scan scan, StressOptions stress, boolean load) {
+        boolean hint, Scan scan, Fill fill, StressOptions stress, boolean load) {
 
     /** {@code false} (default) or {@code true}. */
     static final String HINT = "varve.penalty.hint";
     /** {@code databases} (default) or {@code reads}. */
     static final String SCAN = "varve.scan";
+    /** {@code answered} (default) or {@code sent}. */
+    static final String FILL = "varve.fill";
 
     /** Which YCSB sets, by the phase it was started for. */
     private static final String TRANSACTIONS = "dotransactions";
-    private static final List<String> OWN = List.of(HINT, SCAN, DatabaseOptions.DIRECTORY, TableShape.FIELD_TYPE,
+    private static final List<String> OWN = List.of(HINT, SCAN, FILL, DatabaseOptions.DIRECTORY, TableShape.FIELD_TYPE,
             StressOptions.AFTER_OPERATIONS, StressOptions.AFTER_SECONDS, StressOptions.FACTOR);
     private static final List<String> OF_A_SIDE = List.of("url", "user", "password", "delay-us");
 
@@ -37,6 +40,14 @@ record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOptions l
         DATABASES,
         /** It is a read of its first record, through the cache. */
         READS
+    }
+
+    /** When a read that had to fetch its record returns. */
+    enum Fill {
+        /** The cache has answered that it has the record. */
+        ANSWERED,
+        /** The record is on its way to the cache: who reads does not wait for that. */
+        SENT
     }
 
     /** @throws IllegalArgumentException with a line that names the property, its value and what is allowed */
@@ -59,7 +70,8 @@ record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOptions l
                     + DatabaseOptions.name(Side.LOCAL, "url"));
         }
         return new CacheAsideOptions(cache, TableShape.read(reader, properties, cache.fieldCount()), local, remote,
-                reader.flag(HINT, false), reader.choice(SCAN, Scan.DATABASES), StressOptions.read(reader), load);
+                reader.flag(HINT, false), reader.choice(SCAN, Scan.DATABASES), reader.choice(FILL, Fill.ANSWERED),
+                StressOptions.read(reader), load);
     }
 
     DatabaseOptions database(Side side) {

@@ -1,11 +1,17 @@
 package io.varve.ycsb;
 
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
@@ -103,6 +109,25 @@ final class Connection implements AutoCloseable {
      */
     static <T> @Nullable T reply(RedisFuture<T> future) {
         return LettuceFutures.awaitOrCancel(future, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Waits until a reply has come, whatever it says, and leaves the command alone if none comes.
+     *
+     * @throws RedisException if there is none in time, or the thread is interrupted
+     */
+    static void awaitAnswer(CompletableFuture<?> answer) {
+        try {
+            answer.get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | CancellationException e) {
+            // An answer, too: whoever sent the command tells of it.
+            return;
+        } catch (TimeoutException e) {
+            throw new RedisCommandTimeoutException("no answer in " + TIMEOUT_MILLIS + " ms");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RedisCommandInterruptedException(e);
+        }
     }
 
     /**

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says what failed: YCSB's status output counts failures without saying what they were. The first one of a client is told on
- * standard error, the others are counted. Confined to the YCSB thread whose client owns it.
+ * standard error, the others are counted. Guarded by itself: answers to fills come on the connection's thread.
  */
 final class Failures {
 
@@ -16,7 +16,7 @@ final class Failures {
     }
 
     /** An operation failed. */
-    void tell(String operation, @Nullable String what) {
+    synchronized void tell(String operation, @Nullable String what) {
         count++;
         if (count == 1) {
             say(operation + " failed in thread " + threadNumber + " (further failures are only counted): " + what);
@@ -24,7 +24,7 @@ final class Failures {
     }
 
     /** The client ends. */
-    void end() {
+    synchronized void end() {
         if (count > 1) {
             say(count + " operations failed in thread " + threadNumber);
         }

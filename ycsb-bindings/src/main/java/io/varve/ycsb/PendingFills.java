@@ -1,22 +1,30 @@
 package io.varve.ycsb;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import io.lettuce.core.RedisException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a record that was read from its database before a write out of the cache after it. Guarded by one lock for each
- * stripe of keys; shared by all clients of a process.
+ * stripe of keys; shared by all clients of a process, and by the threads on which their caches' answers come.
  *
  * <pre>
- *   reader:  GET (nil)  begin  SELECT ................ [ overtaken? SET ]
- *   writer:                      UPDATE  [ overtake ]  DEL
+ *   reader:  GET (nil)  begin  SELECT ................ [ overtaken? SET ] ... (OK)
+ *   writer:                      UPDATE  [ overtake ]  until answered          DEL
  * </pre>
  *
  * <p>What stands in brackets is done under the key's lock. A reader that begins before a writer is through and comes to its
- * SET after it sees that it was overtaken, and does not SET. One that is there before has its SET answered before the writer
- * gets the lock, so the writer's DEL takes it away. One that begins after a writer has overtaken reads what was written.
+ * SET after it sees that it was overtaken, and does not SET. One that is there before has sent its SET before the writer
+ * gets the lock: the writer waits for the answer, so its DEL takes the record away. One that begins after a writer has overtaken reads what
+ * was written.
  *
- * <p>Only keys that are being filled are kept: at most one for each client.
+ * <p>Only keys that are being filled are kept: at most two for each client, whose connection has its SET answered before its next GET.
  */
 final class PendingFills {
 
@@ -37,8 +45,10 @@ final class PendingFills {
 
     /** A key that at least one reader fills. Guarded by its stripe. */
     private static final class Pending {
+        /** Fills that were begun and not closed, and SETs that were not answered. */
         private int fills;
         private long writes;
+        private final List<CompletableFuture<?>> sent = new ArrayList<>(1);
     }
 
     /** One reader's fill. Confined to its thread, which closes it. */
@@ -56,27 +66,35 @@ final class PendingFills {
         /**
          * Puts what was read into the cache, unless it may be older than a write.
          *
-         * @param set returns when the cache has answered
-         * @return whether it was done
+         * @param set sends it; what it throws leaves nothing behind
+         * @return the cache's answer; null if nothing was sent
          */
-        boolean unlessOvertaken(Runnable set) {
+        <T> @Nullable CompletableFuture<T> unlessOvertaken(Supplier<CompletableFuture<T>> set) {
+            CompletableFuture<T> answer;
             synchronized (stripe(key)) {
                 if (pending.writes != writesBefore) {
-                    return false;
+                    return null;
                 }
-                set.run();
-                return true;
+                answer = set.get();
+                pending.sent.add(answer);
+                pending.fills++;
             }
+            return answer.whenComplete((value, failure) -> letGo(key, pending, answer));
         }
 
         @Override
         public void close() {
-            Stripe stripe = stripe(key);
-            synchronized (stripe) {
-                pending.fills--;
-                if (pending.fills == 0) {
-                    stripe.keys.remove(key);
-                }
+            letGo(key, pending, null);
+        }
+    }
+
+    private void letGo(String key, Pending pending, @Nullable CompletableFuture<?> answered) {
+        Stripe stripe = stripe(key);
+        synchronized (stripe) {
+            pending.fills--;
+            pending.sent.remove(answered);
+            if (pending.fills == 0) {
+                stripe.keys.remove(key);
             }
         }
     }
@@ -91,15 +109,23 @@ final class PendingFills {
         }
     }
 
-    /** The database has been written, or may have been; the cache is asked to delete the key after this. */
+    /**
+     * The database has been written, or may have been; the cache is asked to delete the key after this.
+     *
+     * @throws RedisException if a SET of the key is not answered in time: it may come after that
+     */
     void overtake(String key) {
         Stripe stripe = stripe(key);
+        List<CompletableFuture<?>> sent;
         synchronized (stripe) {
             Pending pending = stripe.keys.get(key);
-            if (pending != null) {
-                pending.writes++;
+            if (pending == null) {
+                return;
             }
+            pending.writes++;
+            sent = List.copyOf(pending.sent);
         }
+        sent.forEach(Connection::awaitAnswer);
     }
 
     /** How many keys are being filled. */

@@ -2,11 +2,12 @@ package io.varve.ycsb;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 import io.lettuce.core.RedisException;
 import site.ycsb.ByteIterator;
 
-/** One client's cache. Confined to the YCSB thread that opened it. Every method returns when the cache has answered. */
+/** One client's cache. Confined to the YCSB thread that opened it. Every method but {@link #write} returns when the cache has answered. */
 interface RecordCache extends AutoCloseable {
 
     /**
@@ -20,13 +21,14 @@ interface RecordCache extends AutoCloseable {
     boolean read(byte[] key, Map<String, ByteIterator> result);
 
     /**
-     * Puts a record.
+     * Puts a record: it is sent when this returns, and answered before whatever this client asks for next.
      *
      * @param penaltyClass it is of, where hints are sent
-     * @return why the record is there without the hint; nothing if it has it, or none is sent
-     * @throws RedisException if the cache refuses or does not answer
+     * @return the answer, on whatever thread it comes: why the record is there without the hint; nothing if it has it, or none is sent. A {@link RedisException}
+     *         if the cache refuses
+     * @throws RedisException if it could not be sent
      */
-    Optional<String> write(byte[] key, Map<String, byte[]> fields, int penaltyClass);
+    CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass);
 
     /**
      * Deletes a record, if it is there.

@@ -1,9 +1,15 @@
 package io.varve.ycsb;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -105,38 +111,41 @@ final class WireCache implements RecordCache {
         return read.into(result);
     }
 
-    /**
-     * {@inheritDoc} All replies are waited for before anything is said of one: a SET behind a hint that is refused is done all the
-     * same.
-     */
+    /** {@inheritDoc} All replies have come before anything is said of one: a SET behind a hint that is refused is done all the same. */
     @Override
-    public Optional<String> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
+    public CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
         RedisAsyncCommands<byte[], byte[]> redis = connection.queue();
-        Optional<RedisFuture<String>> hinted = hint ? Optional.of(queueHint(redis, penaltyClass)) : Optional.empty();
-        RedisFuture<?>[] written = records.write(redis, key, fields,
-                ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis());
+        List<CompletableFuture<?>> hinted = hint
+                ? List.of(queueHint(redis, penaltyClass).toCompletableFuture())
+                : List.of();
+        List<CompletableFuture<?>> written = new ArrayList<>();
+        for (RedisFuture<?> reply : records.write(redis, key, fields,
+                ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis())) {
+            written.add(reply.toCompletableFuture());
+        }
         connection.flush();
-        Optional<RedisException> unhinted = hinted.flatMap(WireCache::failure);
-        RedisException failed = null;
-        for (RedisFuture<?> reply : written) {
-            RedisException failure = failure(reply).orElse(null);
-            if (failed == null) {
-                failed = failure;
-            }
-        }
-        if (failed != null) {
-            throw failed;
-        }
-        return unhinted.map(Failures::reason);
+        CompletableFuture<?>[] all = Stream.concat(hinted.stream(), written.stream())
+                .toArray(CompletableFuture<?>[]::new);
+        return CompletableFuture.allOf(all).handle((nothing, failure) -> {
+            failure(written).ifPresent(failed -> {
+                throw new CompletionException(failed);
+            });
+            return failure(hinted).map(Failures::reason);
+        });
     }
 
-    private static Optional<RedisException> failure(RedisFuture<?> future) {
-        try {
-            Connection.reply(future);
-            return Optional.empty();
-        } catch (RedisException e) {
-            return Optional.of(e);
+    /** The first of what failed. */
+    private static Optional<Throwable> failure(List<CompletableFuture<?>> answered) {
+        for (CompletableFuture<?> each : answered) {
+            try {
+                each.getNow(null);
+            } catch (CompletionException e) {
+                return Optional.of(e.getCause() == null ? e : e.getCause());
+            } catch (CancellationException e) {
+                return Optional.of(e);
+            }
         }
+        return Optional.empty();
     }
 
     private static RedisFuture<String> queueHint(RedisAsyncCommands<byte[], byte[]> redis, int penaltyClass) {

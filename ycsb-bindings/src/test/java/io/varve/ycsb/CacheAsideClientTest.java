@@ -38,6 +38,7 @@ import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
@@ -174,6 +175,51 @@ class CacheAsideClientTest {
         writing.join();
         assertThat(cache.records).isEmpty();
         assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after("update"));
+    }
+
+    /** The same where the reader has gone on before its SET was answered; the writer has a thread of its own. */
+    @Test
+    @Timeout(60)
+    void aWriteWaitsForASetThatWasSent() throws Exception {
+        CacheAsideClient reader = client("varve.fill", "sent");
+        CacheAsideClient writer = client("varve.fill", "sent");
+        cache.answerLater();
+        assertThat(read(reader, REMOTE_KEY, null)).as("it does not wait").containsEntry("field0", "old");
+        assertThat(summary().fills()).isZero();
+        Thread writing = new Thread(() -> write(writer, "update", REMOTE_KEY), "writer");
+        writing.start();
+        while (writing.getState() != Thread.State.TIMED_WAITING && writing.isAlive()) {
+            Thread.onSpinWait();
+        }
+        cache.answer();
+        writing.join();
+        assertThat(cache.records).isEmpty();
+        assertThat(summary().fills()).isEqualTo(1);
+        assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after("update"));
+        assertThat(cache.records).containsOnlyKeys(REMOTE_KEY);
+    }
+
+    /** Else it would be cut off with the connection. The client that ends has a thread of its own. */
+    @Test
+    @Timeout(60)
+    void aClientThatEndsWaitsForTheFillThatItHasSent() throws Exception {
+        CacheAsideClient client = client("varve.fill", "sent");
+        cache.answerLater();
+        cache.refusesWrites = true;
+        String told = told(() -> {
+            read(client, LOCAL_KEY, null);
+            Thread ending = new Thread(() -> assertThatCode(client::cleanup).doesNotThrowAnyException());
+            ending.start();
+            while (ending.getState() != Thread.State.TIMED_WAITING && ending.isAlive()) {
+                Thread.onSpinWait();
+            }
+            assertThat(cache.closed).isFalse();
+            cache.answer();
+            assertThatCode(ending::join).doesNotThrowAnyException();
+        });
+        assertThat(cache.closed).isTrue();
+        assertThat(told).contains("filling the cache failed").contains("OOM it is full");
+        assertThat(summary().refusedFills()).isEqualTo(1);
     }
 
     @Test

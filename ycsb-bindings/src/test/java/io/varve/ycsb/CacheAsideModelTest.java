@@ -10,8 +10,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -19,8 +21,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -46,6 +49,32 @@ class CacheAsideModelTest {
     /** By key: the version of the last write that has returned. */
     private final AtomicLongArray returned = new AtomicLongArray(KEYS);
     private final AtomicBoolean over = new AtomicBoolean();
+    private String fills = "";
+
+    /** A connection to the cache: what is asked for is done in its order, by another thread, and answered by that one. */
+    private final class Wire implements RecordCache {
+        private final ExecutorService server = Executors.newSingleThreadExecutor();
+
+        @Override
+        public boolean read(byte[] key, Map<String, ByteIterator> result) {
+            return CompletableFuture.supplyAsync(() -> cache.read(key, result), server).join();
+        }
+
+        @Override
+        public CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
+            return CompletableFuture.supplyAsync(() -> cache.write(key, fields, penaltyClass).join(), server);
+        }
+
+        @Override
+        public void remove(byte[] key) {
+            CompletableFuture.runAsync(() -> cache.remove(key), server).join();
+        }
+
+        @Override
+        public void close() {
+            server.shutdown();
+        }
+    }
 
     @AfterEach
     void dropDatabases() throws DBException, SQLException {
@@ -60,9 +89,11 @@ class CacheAsideModelTest {
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(strings = {"answered", "sent"})
     @Timeout(60)
-    void noReadGoesBackBehindAWriteThatHasReturned() throws Exception {
+    void noReadGoesBackBehindAWriteThatHasReturned(String fill) throws Exception {
+        fills = fill;
         CacheAsideClient loader = client("false");
         for (int key = 0; key < KEYS; key++) {
             assertThat(loader.insert("usertable", key(key), version(0))).isEqualTo(Status.OK);
@@ -92,6 +123,11 @@ class CacheAsideModelTest {
             over.set(true);
             threads.shutdown();
         }
+        // What is on its way is there when its client has ended.
+        for (CacheAsideClient client : clients) {
+            client.cleanup();
+        }
+        clients.clear();
         cache.records.forEach((key, record) -> assertThat(number(Objects.requireNonNull(record.get("field0"))))
                 .as("of %s in the cache", key)
                 .isEqualTo(returned.get(Integer.parseInt(key.substring("user".length())))));
@@ -122,11 +158,12 @@ class CacheAsideModelTest {
     }
 
     private CacheAsideClient client(String transactions) throws DBException {
-        CacheAsideClient client = new CacheAsideClient((options, thread) -> cache, PreciseDelay::new);
+        CacheAsideClient client = new CacheAsideClient((options, thread) -> new Wire(), PreciseDelay::new);
         clients.add(client);
         Properties properties = new Properties();
         properties.setProperty("dotransactions", transactions);
         properties.setProperty("fieldcount", "1");
+        properties.setProperty("varve.fill", fills);
         // The longer an answer takes to come back, the more comes between.
         properties.setProperty("varve.db.local.delay-us", "60");
         properties.setProperty("varve.db.remote.delay-us", "60");

@@ -1,9 +1,13 @@
 package io.varve.ycsb;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +26,20 @@ final class MapCache implements RecordCache {
     boolean closed;
     /** Called in the midst of a write, once. */
     private @Nullable Runnable duringWrite;
+    /** Writes that were sent and are answered later, if they are. */
+    private volatile @Nullable List<Runnable> unanswered;
+
+    /** What is written from now on is there, and answered, when {@link #answer} says so. */
+    void answerLater() {
+        unanswered = new CopyOnWriteArrayList<>();
+    }
+
+    /** Answers what was written, and whatever is from now on at once. */
+    void answer() {
+        List<Runnable> writes = Objects.requireNonNull(unanswered);
+        unanswered = null;
+        writes.forEach(Runnable::run);
+    }
 
     void duringWrite(Runnable hook) {
         duringWrite = hook;
@@ -39,16 +57,29 @@ final class MapCache implements RecordCache {
     }
 
     @Override
-    public Optional<String> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
-        refuse(refusesWrites);
+    public CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
         Runnable hook = duringWrite;
         duringWrite = null;
         if (hook != null) {
             hook.run();
         }
-        records.put(text(key), fields);
-        classes.put(text(key), penaltyClass);
-        return refusesHints ? Optional.of("ERR penalties are not tracked") : Optional.empty();
+        CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
+        Runnable write = () -> {
+            if (refusesWrites) {
+                answer.completeExceptionally(new RedisException("OOM it is full"));
+                return;
+            }
+            records.put(text(key), fields);
+            classes.put(text(key), penaltyClass);
+            answer.complete(refusesHints ? Optional.of("ERR penalties are not tracked") : Optional.empty());
+        };
+        List<Runnable> later = unanswered;
+        if (later == null) {
+            write.run();
+        } else {
+            later.add(write);
+        }
+        return answer;
     }
 
     @Override

@@ -63,6 +63,31 @@ public final class Ranking {
     }
 
     /**
+     * As {@link #drawLine}, of those that are not to go {@linkplain #FIRST first}: all that are go, too. Where these are many, and take little, a line through
+     * all would leave nobody to go but them.
+     *
+     * @return false if nothing was drawn
+     */
+    public boolean drawLineBehindFirst(int samples) {
+        if (drawn == 0) {
+            return false;
+        }
+        Arrays.sort(scores, 0, drawn);
+        int others = drawn - first();
+        line = others == 0 ? FIRST : scores[others - Math.max(1, (int) Math.round(others * worstShare(samples)))];
+        return true;
+    }
+
+    /** How many are to go first, of scores in their order. */
+    private int first() {
+        int first = 0;
+        while (first < drawn && scores[drawn - 1 - first] >= FIRST) {
+            first++;
+        }
+        return first;
+    }
+
+    /**
      * As {@link #drawLine}; but nobody goes except those that are to go {@linkplain #FIRST first}. Of these the worst go: as many as if each were the
      * worst of those that are among {@code samples} drawn, which is all of them where there is mostly one, or where the sample has none.
      */
@@ -70,10 +95,7 @@ public final class Ranking {
         if (!drawLine(samples)) {
             return false;
         }
-        int first = 0;
-        while (first < drawn && scores[drawn - 1 - first] >= FIRST) {
-            first++;
-        }
+        int first = first();
         int going = 0;
         if (first > 0) {
             double part = (double) first / drawn;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Learns from a stream of accesses, at the cost of a small part of them, how soon items are accessed again. Confined to one thread, or
- * guarded by its owner's lock; its memory is fixed when it is made, and recording allocates nothing.
+ * guarded by its owner's lock; its memory is fixed, but for the histograms that each class gets with its first draw, and recording allocates nothing else.
  *
  * <p><b>What is sampled.</b> Accesses are drawn at a fixed rate, whatever their keys (as AET's authors do [1]), and the key of a drawn access is
  * followed until it is accessed again or goes. Sampling keys by their hash (SHARDS [2], the set sampling of pRedis [3]) sees all
@@ -32,6 +32,8 @@ public final class ReuseRecorder {
     private static final int MOST_CLASSES = Byte.MAX_VALUE + 1;
     /** Slots that are looked at for each key that is added while there are too many. */
     private static final int SLICE = 32;
+    /** Of classes of which nothing was drawn; nobody writes to it. */
+    private static final ReuseHistograms NOTHING = new ReuseHistograms();
 
     private final Sampling sampling;
     private final DrawRate rate;
@@ -189,9 +191,10 @@ public final class ReuseRecorder {
 
     /** So many reads were taken for those of a class, and belong to another: as is known when a write that fills what they have missed is drawn. */
     void moveDrawnReads(int from, int to, int reads) {
-        double drawn = rate.block() * reads;
-        of(from).drawnReads = Math.max(0, of(from).drawnReads - drawn);
-        of(to).drawnReads += drawn;
+        // No more than there are: of what was told long ago a part is forgotten.
+        double moved = Math.min(of(from).drawnReads, rate.block() * reads);
+        of(from).drawnReads -= moved;
+        of(to).drawnReads += moved;
     }
 
     /** The last access that was counted is drawn, and leaves an item whose key is not followed. */
@@ -390,7 +393,7 @@ public final class ReuseRecorder {
 
     MissRatioCurve curve(int itemClass, Waiting[] waiting) {
         ReuseHistograms drawn = classes[itemClass];
-        ReuseHistograms histograms = drawn == null ? new ReuseHistograms() : drawn;
+        ReuseHistograms histograms = drawn == null ? NOTHING : drawn;
         Ends ends = new Ends();
         ends.add(histograms, waiting[itemClass]);
         ends.sink(exposure, clock, histograms.drawnBytes);

@@ -68,11 +68,6 @@ final class MissLayout {
         return (int) (miss >>> COUNT_SHIFT) % MOST_COUNTED + 1;
     }
 
-    /** The same miss, and one more of its key; past {@link #MOST_COUNTED} the same. */
-    static long again(long miss) {
-        return count(miss) < MOST_COUNTED ? miss + (1L << COUNT_SHIFT) : miss;
-    }
-
     /** How long ago a miss was, µs. */
     static long age(long miss, long nowMicros) {
         return nowMicros - miss & TIME_MASK;

@@ -79,8 +79,8 @@ public final class MissMonitor implements AutoCloseable {
     /**
      * A read has found no item of this key.
      *
-     * @param missedAs the class for which that is counted, less than {@link PenaltyRanges#MOST}; it is kept if no other miss of the
-     *                 key is waiting
+     * @param missedAs the class for which that is counted, less than {@link PenaltyRanges#MOST}; if that is another than for
+     *                 the key's misses before, those stay where they were counted
      */
     public void missed(long hash, int missedAs) {
         long now = micros();
@@ -93,10 +93,12 @@ public final class MissMonitor implements AutoCloseable {
             long miss = MissLayout.get(line, i);
             long age = miss == MissLayout.EMPTY ? Long.MAX_VALUE : MissLayout.age(miss, now);
             if (miss != MissLayout.EMPTY && MissLayout.tagOf(miss) == tag) {
-                if (age >= Math.min(PenaltyRanges.SCALE_MICROS, longestMicros)) {
-                    miss = MissLayout.miss(tag, MissLayout.missedAs(miss), MissLayout.count(miss), now);
-                }
-                MissLayout.put(line, i, MissLayout.again(miss));
+                long since = age >= Math.min(PenaltyRanges.SCALE_MICROS, longestMicros) ? now : now - age;
+                // What was counted for another class, or is too old to be ended by a write, stays where it was counted.
+                boolean another = age > longestMicros || MissLayout.missedAs(miss) != missedAs;
+                int count = another ? 0 : MissLayout.count(miss);
+                MissLayout.put(line, i,
+                        MissLayout.miss(tag, missedAs, Math.min(count + 1, MissLayout.MOST_COUNTED), since));
                 return;
             }
             if (age > chosenAge) {
@@ -120,7 +122,7 @@ public final class MissMonitor implements AutoCloseable {
         foundMiss = Memory.getLong(found);
         long age = MissLayout.age(foundMiss, micros());
         if (age > longestMicros) {
-            // In some days it would look young again.
+            // In some hours it would look young again.
             end();
             return NONE;
         }

@@ -1,7 +1,7 @@
 package io.varve.memory.segment;
 
 /**
- * What the live items of each penalty class take, of a shard or of one of its segments, nodes included. Guarded by the lock of the shard.
+ * What the live items of each penalty class take, nodes included. Guarded by the lock of the shard whose items they are.
  *
  * <p>The first class has what the others have not: where penalties are not tracked all items are of it, and nothing is counted.
  */

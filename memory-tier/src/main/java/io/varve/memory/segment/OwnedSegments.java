@@ -11,6 +11,8 @@ final class OwnedSegments {
 
     /** When this part of its class's lifetime is left to it, a segment is left to die by itself. */
     private static final int DYING_PART = 4;
+    /** A segment that is so full as the fullest times this is as good, if it is older. */
+    private static final double NEARLY = 0.75;
 
     private @Nullable Segment[] list = new Segment[FIRST_LENGTH];
     private int count;
@@ -92,30 +94,33 @@ final class OwnedSegments {
         return best;
     }
 
-    /** The sealed segment of which dead bytes and live items of these penalty classes take the largest share, or {@link SegmentPool#NONE}. */
+    /**
+     * Of the sealed segments in which live items of these penalty classes, and what is dead, take nearly the largest share, the one that was sealed
+     * first, or {@link SegmentPool#NONE}: the fullest of all is often the latest.
+     */
     int fullestOf(boolean[] classes) {
+        double largest = 0;
+        for (int i = 0; i < count; i++) {
+            largest = Math.max(largest, fullness(at(i), classes));
+        }
         int best = SegmentPool.NONE;
-        double largest = -1;
+        long first = Long.MAX_VALUE;
         for (int i = 0; i < count; i++) {
             Segment segment = at(i);
-            if (segment.state() == SegmentState.SEALED) {
-                double share = (double) (segment.reclaimableBytes() + classBytes(segment, classes))
-                        / segment.extentBytes();
-                if (share > largest) {
-                    largest = share;
-                    best = segment.id();
-                }
+            if (segment.sealOrder() < first && segment.state() == SegmentState.SEALED
+                    && fullness(segment, classes) >= NEARLY * largest) {
+                first = segment.sealOrder();
+                best = segment.id();
             }
         }
         return best;
     }
 
-    static long classBytes(Segment segment, boolean[] classes) {
-        long bytes = 0;
-        for (int i = 0; i < classes.length; i++) {
-            bytes += classes[i] ? segment.classBytes(i) : 0;
-        }
-        return bytes;
+    /** The share that is dead or of these classes. */
+    private static double fullness(Segment segment, boolean[] classes) {
+        return segment.state() == SegmentState.SEALED
+                ? (double) (segment.reclaimableBytes() + segment.classBytes(classes)) / segment.extentBytes()
+                : 0;
     }
 
     /** The segment that was sealed first, or {@link SegmentPool#NONE}. */

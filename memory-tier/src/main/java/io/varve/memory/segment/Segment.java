@@ -1,5 +1,7 @@
 package io.varve.memory.segment;
 
+import java.util.Arrays;
+
 import io.varve.memory.item.Item;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +47,8 @@ final class Segment {
     private long sealOrder;
     /** Whether it was sealed before it was full, so that what is unused of it is worth gaining. */
     private boolean closedEarly;
-    /** Of its live items by penalty class; null as long as it had none but of the first. */
-    private @Nullable ClassBytes classBytes;
+    /** Bytes of its live items by penalty class, but for the first; null as long as it had none of another. */
+    private int @Nullable [] classBytes;
 
     Segment(int id) {
         this.id = id;
@@ -196,6 +198,8 @@ final class Segment {
         writtenAtSum = 0;
         overwrites = 0;
         overwrittenAtSum = 0;
+        assert classBytes == null || Arrays.stream(classBytes).allMatch(bytes -> bytes == 0)
+                : Arrays.toString(classBytes);
     }
 
     /** An item is placed at the end: it lives from now on, so that nothing frees the segment before it is written. */
@@ -225,19 +229,27 @@ final class Segment {
     /** Live items of a penalty class take so much more, which may be negative. */
     void addToClass(int penaltyClass, int more) {
         if (penaltyClass != 0) {
-            ClassBytes counted = classBytes;
+            int[] counted = classBytes;
             if (counted == null) {
-                counted = new ClassBytes();
+                counted = new int[ItemLayout.MAX_PENALTY_CLASS + 1];
                 classBytes = counted;
             }
-            counted.add(penaltyClass, more);
+            counted[penaltyClass] += more;
+            assert counted[penaltyClass] >= 0 : "class " + penaltyClass + " has " + counted[penaltyClass] + " bytes";
         }
     }
 
-    /** Bytes of the live items of a penalty class. */
-    long classBytes(int penaltyClass) {
-        ClassBytes counted = classBytes;
-        return counted == null ? penaltyClass == 0 ? liveBytes : 0 : counted.of(penaltyClass, liveBytes);
+    /** Bytes of the live items of some penalty classes. */
+    int classBytes(boolean[] classes) {
+        int[] counted = classBytes;
+        int bytes = classes[0] ? liveBytes : 0;
+        if (counted != null) {
+            for (int i = 1; i < counted.length; i++) {
+                // The first class has what the others have not.
+                bytes += (classes[i] ? counted[i] : 0) - (classes[0] ? counted[i] : 0);
+            }
+        }
+        return bytes;
     }
 
     void died(int size) {

@@ -44,7 +44,8 @@ public final class SegmentCleaning {
     }
 
     /**
-     * The sealed segment of which dead bytes and live items of some penalty classes take the largest share, or {@link SegmentPool#NONE}.
+     * Of the sealed segments in which live items of some penalty classes, and what is dead, take nearly the largest share, the one that was
+     * sealed first, or {@link SegmentPool#NONE}.
      *
      * @param classes which, by number
      */
@@ -53,8 +54,8 @@ public final class SegmentCleaning {
     }
 
     /** Bytes of the live items of some penalty classes in a segment. */
-    public long classBytes(int segmentId, boolean[] classes) {
-        return OwnedSegments.classBytes(segments.ownedById(segmentId), classes);
+    public int classBytes(int segmentId, boolean[] classes) {
+        return segments.ownedById(segmentId).classBytes(classes);
     }
 
     /** From now on nothing frees this sealed segment but {@link #end}. */

@@ -83,7 +83,9 @@ final class SegmentsIntegrity {
         equal(report, name + "expiring items", expiring, segment.expiringItems());
         equal(report, name + "sum of expiry times", expireAtSum, segment.expireAtSum());
         for (int i = 0; i < classBytes.length; i++) {
-            equal(report, name + "bytes of penalty class " + i, classBytes[i], segment.classBytes(i));
+            boolean[] one = new boolean[classBytes.length];
+            one[i] = true;
+            equal(report, name + "bytes of penalty class " + i, classBytes[i], segment.classBytes(one));
         }
         equal(report, name + "items without expiry", (long) items - expiring, segment.lastingItems());
     }

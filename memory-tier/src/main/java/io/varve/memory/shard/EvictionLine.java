@@ -82,9 +82,12 @@ final class EvictionLine {
         if (isRandom()) {
             return ranking.drawLineBelowAll();
         }
+        if (shares == null) {
+            return ranking.drawLine(context.evictionSamples);
+        }
         return alone
                 ? ranking.drawLineOfFirst(context.evictionSamples)
-                : ranking.drawLine(context.evictionSamples);
+                : ranking.drawLineBehindFirst(context.evictionSamples);
     }
 
     /** Whether nobody goes except from classes that are over their shares. */
@@ -92,13 +95,13 @@ final class EvictionLine {
         return alone;
     }
 
-    /** Of those who alone are to go nobody is where something can be gained: for this time the line is drawn through all. */
+    /** Of those who alone are to go nobody is where something can be gained: for this time others go with them. */
     void drawThroughAll() {
         alone = false;
-        ranking.drawLine(context.evictionSamples);
+        ranking.drawLineBehindFirst(context.evictionSamples);
     }
 
-    /** The sealed segment in which those who alone are to go, and what is dead, have the most; the first only if there are such. */
+    /** The sealed segment that was sealed first of those in which those who alone are to go, and what is dead, have nearly the most. */
     int fullestSegment() {
         return items.segments().cleaning().fullestOf(over);
     }

@@ -19,7 +19,7 @@ import io.varve.memory.segment.Segments;
  * free as a whole: eviction leaves no scattered dead bytes.
  *
  * <p>Which segment: the one that is most profitable to clean (redis-plus-plus, equation 1) if enough of it is dead;
- * otherwise, under pressure, the one among a few with the largest share of items past the line.
+ * otherwise, under pressure, the one among a few with the largest share of items past the line; of bytes past it, where those of some classes of penalty go alone.
  *
  * <pre>
  *   idle --begin--&gt; MOVING  --end of walk--&gt; idle     (the segment is free)
@@ -99,7 +99,7 @@ public final class ShardCleaner {
             return walk(nowMillis, deadlineNanos);
         }
         if (drawn && line.isForSome()) {
-            // They are in no segment that is sealed: large, or thinly spread. Others go rather than nobody.
+            // They are in no segment that is worth emptying for them: large, or in open heads. Others go rather than nobody.
             if (evictLarge(nowMillis)) {
                 return true;
             }
@@ -303,23 +303,28 @@ public final class ShardCleaner {
         return best;
     }
 
-    /** The share of the segment that would be gained: dead, or past the line by a look at its first live items, of those that may be past it. */
+    /**
+     * The share of the segment that would be gained: dead, or past the line by a look at its first live items, of those that may be past it. Nothing if what is dead is nearly all
+     * of it, where some are to go alone: to clean is not to let them go.
+     */
     private double estimateFreed(int candidate, long nowMillis) {
-        long lookedBytes = 0;
-        long goingBytes = 0;
+        long looked = 0;
+        long going = 0;
         long at = cleaning.nextLive(candidate, SegmentCleaning.firstOf(candidate));
         for (int probes = 0; at != Location.NONE && probes < PROBES; probes++) {
             long address = items.address(at);
             if (line.concerns(address)) {
-                int size = ItemLayout.size(address);
-                lookedBytes += size;
-                goingBytes += wouldGo(address, nowMillis) ? size : 0;
+                int weight = line.isForSome() ? ItemLayout.size(address) : 1;
+                looked += weight;
+                going += wouldGo(address, nowMillis) ? weight : 0;
             }
             at = cleaning.nextLive(candidate, cleaning.after(at));
         }
-        double going = lookedBytes == 0 ? line.shareGoing() : (double) goingBytes / lookedBytes;
-        return (segments.reclaimableBytes(candidate) + going * line.bytesConcerned(candidate))
-                / segments.extentBytes(candidate);
+        double gone = line.bytesConcerned(candidate) * (looked == 0 ? line.shareGoing() : (double) going / looked);
+        int extentBytes = segments.extentBytes(candidate);
+        return line.isForSome() && gone < LEAST_GAIN * extentBytes
+                ? 0
+                : (segments.reclaimableBytes(candidate) + gone) / extentBytes;
     }
 
     private boolean wouldGo(long address, long nowMillis) {

@@ -59,6 +59,24 @@ final class RankingTest {
         assertThat(LongStream.of(scores).filter(ranking::goes)).as("one drawn through all").hasSize(21);
     }
 
+    /** Who is to go first goes, and a third of the others, however many both are. */
+    @ParameterizedTest
+    @CsvSource({"0, 21", "1, 21", "40, 8", "63, 1", "64, 0"})
+    void othersGoBehindThoseWhoAreToGoFirst(int first, int othersGoing) {
+        Ranking ranking = new Ranking();
+        ranking.begin();
+        assertThat(ranking.drawLineBehindFirst(5)).isFalse();
+        long[] scores = new long[Ranking.SAMPLE];
+        for (int i = 0; i < scores.length; i++) {
+            scores[i] = i + (i * 37 % scores.length < first ? Ranking.FIRST : 0);
+            ranking.draw(scores[i]);
+        }
+        assertThat(ranking.drawLineBehindFirst(5)).isTrue();
+        assertThat(LongStream.of(scores).filter(score -> score >= Ranking.FIRST)).allMatch(ranking::goes);
+        assertThat(LongStream.of(scores).filter(score -> score < Ranking.FIRST && ranking.goes(score)))
+                .hasSize(othersGoing);
+    }
+
     @Test
     void nobodyGoesWithoutALine() {
         Ranking ranking = new Ranking();

@@ -97,6 +97,28 @@ class ReuseRecorderTest {
         assertThat(many.bytes()).isEqualTo(few.bytes() + ReuseHistograms.BYTES);
     }
 
+    /** As told by the writes that fill what was missed. */
+    @Test
+    void readsThatWereTakenForOnesOfAnotherClassAreMoved() {
+        ReuseRecorder recorder = new ReuseRecorder(2, Sampling.all(2000), 1);
+        for (int key = 0; key < 100; key++) {
+            recorder.readOfNothing(hash(key), 0, 0);
+            recorder.readOfNothing(hash(key), 0, 0);
+            recorder.moveDrawnReads(0, 1, 2);
+            recorder.write(hash(key), 1, ITEM, NEVER, 0);
+        }
+        for (int key = 0; key < 100; key++) {
+            recorder.read(hash(key), 1, ITEM, NEVER, 0);
+        }
+        Waiting[] waiting = Waiting.ofClasses(2);
+        recorder.settle(waiting, 0, 0, recorder.slots());
+        // Of 300 reads of class 1 two thirds found nothing, and the others find all if there is room for a hundred.
+        assertThat(recorder.curve(1, waiting).missRatio(200 * ITEM)).isCloseTo(2.0 / 3, within(0.01));
+        recorder.moveDrawnReads(0, 1, 1000);
+        assertThat(recorder.curve(1, waiting).missRatio(200 * ITEM)).as("there are none left to be moved")
+                .isCloseTo(2.0 / 3, within(0.01));
+    }
+
     /** LRU's worst case: what does not hold the whole loop holds nothing of use. */
     @Test
     void aLoopMissesUntilItFits() {

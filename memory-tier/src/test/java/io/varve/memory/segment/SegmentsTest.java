@@ -150,6 +150,13 @@ class SegmentsTest {
         third.forEach(location -> segments.penaltyClass(location, 4));
         int fullest = Location.segment(other.get(0));
         assertThat(segments.cleaning().fullestOf(classes)).isEqualTo(fullest);
+        segments.penaltyClass(one.get(1), 5);
+        assertThat(segments.cleaning().fullestOf(classes)).as("of equals the older")
+                .isEqualTo(Location.segment(one.get(0)));
+        segments.penaltyClass(other.get(2), 5);
+        assertThat(segments.cleaning().fullestOf(classes)).as("a little fuller is not fuller").isEqualTo(fullest);
+        segments.penaltyClass(other.get(2), 0);
+        segments.penaltyClass(one.get(1), 0);
         assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(2 * QUARTER);
         assertThat(segments.cleaning().classBytes(Location.segment(third.get(0)), classes)).isZero();
         third.stream().limit(3).forEach(segments::died);
