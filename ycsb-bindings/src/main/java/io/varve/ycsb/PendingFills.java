@@ -79,20 +79,21 @@ final class PendingFills {
                 pending.sent.add(answer);
                 pending.fills++;
             }
-            return answer.whenComplete((value, failure) -> letGo(key, pending, answer));
+            return answer.whenComplete((value, failure) -> letGo(key, pending));
         }
 
         @Override
         public void close() {
-            letGo(key, pending, null);
+            letGo(key, pending);
         }
     }
 
-    private void letGo(String key, Pending pending, @Nullable CompletableFuture<?> answered) {
+    /** A fill is closed, or its SET is answered. */
+    private void letGo(String key, Pending pending) {
         Stripe stripe = stripe(key);
         synchronized (stripe) {
             pending.fills--;
-            pending.sent.remove(answered);
+            pending.sent.removeIf(CompletableFuture::isDone);
             if (pending.fills == 0) {
                 stripe.keys.remove(key);
             }

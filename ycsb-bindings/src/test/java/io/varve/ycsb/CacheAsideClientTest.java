@@ -205,6 +205,7 @@ class CacheAsideClientTest {
     void aClientThatEndsWaitsForTheFillThatItHasSent() throws Exception {
         CacheAsideClient client = client("varve.fill", "sent");
         cache.answerLater();
+        cache.closed = false;
         cache.refusesWrites = true;
         String told = told(() -> {
             read(client, LOCAL_KEY, null);
