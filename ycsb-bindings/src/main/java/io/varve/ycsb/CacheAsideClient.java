@@ -47,6 +47,8 @@ public final class CacheAsideClient extends DB {
     private static final SharedRun RUN = new SharedRun();
     private static final String PENALTY = "MISS-PENALTY";
     private static final long NANOS_PER_MICRO = 1000;
+    /** For so long a client that ends waits for a fill that is on its way: its threads are joined, and their time is the run's. */
+    private static final long LAST_FILL_MILLIS = 5_000;
 
     private final CacheOpener caches;
     private final Supplier<Delay> delays;
@@ -138,7 +140,7 @@ public final class CacheAsideClient extends DB {
         try {
             if (open != null) {
                 // Its connection is about to close: what is on its way counts.
-                await(open, lastFill);
+                await(lastFill, LAST_FILL_MILLIS);
                 close(open);
             }
         } finally {
@@ -202,7 +204,7 @@ public final class CacheAsideClient extends DB {
             long missed) {
         CompletableFuture<Optional<String>> answer;
         try {
-            answer = fill.unlessOvertaken(
+            answer = fill.unlessOvertaken(this,
                     () -> open.cache().write(keyBytes, record, open.options().database(side).penaltyClass()));
         } catch (RedisException e) {
             refused(open, e);
@@ -221,7 +223,7 @@ public final class CacheAsideClient extends DB {
             return null;
         });
         if (open.options().fill() == CacheAsideOptions.Fill.ANSWERED) {
-            await(open, counted);
+            await(counted, Connection.TIMEOUT_MILLIS);
         } else {
             lastFill = counted;
         }
@@ -243,11 +245,12 @@ public final class CacheAsideClient extends DB {
         failures.tell("filling the cache", Failures.reason(failure));
     }
 
-    private void await(Session open, CompletableFuture<Void> counted) {
+    /** What becomes of the fill is counted when it is answered, if it is. */
+    private void await(CompletableFuture<Void> counted, long millis) {
         try {
-            Connection.awaitAnswer(counted);
+            Connection.awaitAnswer(counted, millis);
         } catch (RedisException e) {
-            refused(open, e);
+            failures.tell("filling the cache", Failures.reason(e));
         }
     }
 
@@ -281,7 +284,7 @@ public final class CacheAsideClient extends DB {
     }
 
     /** First the database, then the cache, whatever became of the database: a write that failed may have been done. */
-    private static Status write(Session open, String key, byte[] keyBytes, BooleanSupplier database) {
+    private Status write(Session open, String key, byte[] keyBytes, BooleanSupplier database) {
         DatabaseException failed = null;
         boolean done = false;
         try {
@@ -289,10 +292,18 @@ public final class CacheAsideClient extends DB {
         } catch (DatabaseException e) {
             failed = e;
         }
+        RedisException unanswered = null;
         try {
-            open.run().fills().overtake(key);
+            open.run().fills().overtake(key, this);
+        } catch (RedisException e) {
+            unanswered = e;
+        }
+        try {
             open.cache().remove(keyBytes);
             open.run().invalidations.increment();
+            if (unanswered != null) {
+                throw unanswered;
+            }
         } catch (RedisException e) {
             if (failed == null) {
                 throw new RedisException("the database has what was written, but the cache may still have what was"

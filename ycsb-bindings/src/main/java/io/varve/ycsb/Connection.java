@@ -114,16 +114,17 @@ final class Connection implements AutoCloseable {
     /**
      * Waits until a reply has come, whatever it says, and leaves the command alone if none comes.
      *
+     * @param millis how long at the most
      * @throws RedisException if there is none in time, or the thread is interrupted
      */
-    static void awaitAnswer(CompletableFuture<?> answer) {
+    static void awaitAnswer(CompletableFuture<?> answer, long millis) {
         try {
-            answer.get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+            answer.get(millis, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | CancellationException e) {
             // An answer, too: whoever sent the command tells of it.
             return;
         } catch (TimeoutException e) {
-            throw new RedisCommandTimeoutException("no answer in " + TIMEOUT_MILLIS + " ms");
+            throw new RedisCommandTimeoutException("no answer in " + millis + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RedisCommandInterruptedException(e);

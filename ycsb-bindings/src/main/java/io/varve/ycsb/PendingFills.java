@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
+import site.ycsb.DB;
 
 /**
  * Keeps a record that was read from its database before a write out of the cache after it. Guarded by one lock for each
@@ -21,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What stands in brackets is done under the key's lock. A reader that begins before a writer is through and comes to its
  * SET after it sees that it was overtaken, and does not SET. One that is there before has sent its SET before the writer
- * gets the lock: the writer waits for the answer, so its DEL takes the record away. One that begins after a writer has overtaken reads what
- * was written.
+ * gets the lock: the writer waits for the answer, so its DEL takes the record away (it needs not wait for a SET of its own, which goes ahead
+ * on the same connection). One that begins after a writer has overtaken reads what was written.
  *
  * <p>Only keys that are being filled are kept: at most two for each client, whose connection has its SET answered before its next GET.
  */
@@ -48,8 +49,11 @@ final class PendingFills {
         /** Fills that were begun and not closed, and SETs that were not answered. */
         private int fills;
         private long writes;
-        private final List<CompletableFuture<?>> sent = new ArrayList<>(1);
+        private final List<Sent> sent = new ArrayList<>(1);
     }
+
+    /** A SET on its way. Immutable. */
+    private record Sent(DB by, CompletableFuture<?> answer) {}
 
     /** One reader's fill. Confined to its thread, which closes it. */
     final class Fill implements AutoCloseable {
@@ -66,17 +70,18 @@ final class PendingFills {
         /**
          * Puts what was read into the cache, unless it may be older than a write.
          *
+         * @param by  the client, on whose connection it is sent
          * @param set sends it; what it throws leaves nothing behind
          * @return the cache's answer; null if nothing was sent
          */
-        <T> @Nullable CompletableFuture<T> unlessOvertaken(Supplier<CompletableFuture<T>> set) {
+        <T> @Nullable CompletableFuture<T> unlessOvertaken(DB by, Supplier<CompletableFuture<T>> set) {
             CompletableFuture<T> answer;
             synchronized (stripe(key)) {
                 if (pending.writes != writesBefore) {
                     return null;
                 }
                 answer = set.get();
-                pending.sent.add(answer);
+                pending.sent.add(new Sent(by, answer));
                 pending.fills++;
             }
             return answer.whenComplete((value, failure) -> letGo(key, pending));
@@ -93,7 +98,7 @@ final class PendingFills {
         Stripe stripe = stripe(key);
         synchronized (stripe) {
             pending.fills--;
-            pending.sent.removeIf(CompletableFuture::isDone);
+            pending.sent.removeIf(each -> each.answer.isDone());
             if (pending.fills == 0) {
                 stripe.keys.remove(key);
             }
@@ -113,20 +118,22 @@ final class PendingFills {
     /**
      * The database has been written, or may have been; the cache is asked to delete the key after this.
      *
-     * @throws RedisException if a SET of the key is not answered in time: it may come after that
+     * @param by the client, on whose connection that is asked for
+     * @throws RedisException if another client's SET of the key is not answered in time: it may come after that
      */
-    void overtake(String key) {
+    void overtake(String key, DB by) {
         Stripe stripe = stripe(key);
-        List<CompletableFuture<?>> sent;
+        CompletableFuture<?>[] others;
         synchronized (stripe) {
             Pending pending = stripe.keys.get(key);
             if (pending == null) {
                 return;
             }
             pending.writes++;
-            sent = List.copyOf(pending.sent);
+            others = pending.sent.stream().filter(each -> !each.by.equals(by)).map(Sent::answer)
+                    .toArray(CompletableFuture<?>[]::new);
         }
-        sent.forEach(Connection::awaitAnswer);
+        Connection.awaitAnswer(CompletableFuture.allOf(others), Connection.TIMEOUT_MILLIS);
     }
 
     /** How many keys are being filled. */

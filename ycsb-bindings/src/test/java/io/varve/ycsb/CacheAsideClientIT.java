@@ -17,6 +17,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -63,11 +65,14 @@ class CacheAsideClientIT {
         clients.clear();
     }
 
-    @Test
-    void aMissIsAGetAndASetAndAWriteADel() throws DBException {
-        CacheAsideClient client = client(redis, "varve.ttls", "1000", "varve.ttl.mode", "ex");
+    @ParameterizedTest
+    @ValueSource(strings = {"answered", "sent"})
+    void aMissIsAGetAndASetAndAWriteADel(String fill) throws DBException {
+        CacheAsideClient client = client(redis, "varve.ttls", "1000", "varve.ttl.mode", "ex", "varve.fill", fill);
         assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.OK);
         assertThat(redis.commands().dbsize()).isZero();
+        assertThat(read(client, "user1")).isEqualTo("a");
+        // The connection answers in order: with this all that was sent before is done.
         assertThat(read(client, "user1")).isEqualTo("a");
         assertThat(PackedRecord.unpack(redis.commands().get(bytes("user1"))).get("field0")).isEqualTo(bytes("a"));
         assertThat(redis.commands().ttl(bytes("user1"))).isBetween(900L, 1000L);

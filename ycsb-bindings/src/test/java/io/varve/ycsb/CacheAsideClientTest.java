@@ -199,6 +199,23 @@ class CacheAsideClientTest {
         assertThat(cache.records).containsOnlyKeys(REMOTE_KEY);
     }
 
+    /** The reader has a thread of its own. */
+    @Test
+    @Timeout(60)
+    void aReadWaitsForTheAnswerToItsFillUnlessToldOtherwise() throws Exception {
+        CacheAsideClient reader = client();
+        cache.answerLater();
+        Thread reading = new Thread(() -> read(reader, REMOTE_KEY, null), "reader");
+        reading.start();
+        while (reading.getState() != Thread.State.TIMED_WAITING && reading.isAlive()) {
+            Thread.onSpinWait();
+        }
+        assertThat(reading.isAlive()).isTrue();
+        cache.answer();
+        reading.join();
+        assertThat(summary().fills()).isEqualTo(1);
+    }
+
     /** Else it would be cut off with the connection. The client that ends has a thread of its own. */
     @Test
     @Timeout(60)

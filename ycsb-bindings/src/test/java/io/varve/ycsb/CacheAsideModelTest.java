@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +42,7 @@ class CacheAsideModelTest {
     private static final int WRITERS = 2;
     private static final int READERS = 3;
     private static final int WRITES = 1500;
+    private static final long SET_NANOS = 200_000;
     private static final List<String> URLS = List.of("jdbc:h2:mem:cache-aside-model-local;DB_CLOSE_DELAY=-1",
             "jdbc:h2:mem:cache-aside-model-remote;DB_CLOSE_DELAY=-1");
 
@@ -62,7 +64,11 @@ class CacheAsideModelTest {
 
         @Override
         public CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
-            return CompletableFuture.supplyAsync(() -> cache.write(key, fields, penaltyClass).join(), server);
+            return CompletableFuture.supplyAsync(() -> {
+                // On its way for longer than a DEL on another connection is.
+                LockSupport.parkNanos(SET_NANOS);
+                return cache.write(key, fields, penaltyClass).join();
+            }, server);
         }
 
         @Override

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import io.lettuce.core.RedisException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import site.ycsb.DB;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,6 +18,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class PendingFillsTest {
 
     private final PendingFills fills = new PendingFills();
+    private final DB one = new VarveClient();
+    private final DB other = new VarveClient();
     private final List<String> done = new CopyOnWriteArrayList<>();
 
     /** A cache that answers at once. */
@@ -27,7 +30,7 @@ class PendingFillsTest {
     @Test
     void whatNobodyWroteIsFilled() {
         try (PendingFills.Fill fill = fills.begin("a")) {
-            assertThat(fill.unlessOvertaken(set("a"))).isCompletedWithValue(true);
+            assertThat(fill.unlessOvertaken(one, set("a"))).isCompletedWithValue(true);
         }
         assertThat(done).containsExactly("a");
         assertThat(fills.size()).isZero();
@@ -36,13 +39,13 @@ class PendingFillsTest {
     @Test
     void whatWasReadBeforeAWriteIsNot() {
         try (PendingFills.Fill before = fills.begin("a")) {
-            fills.overtake("a");
+            fills.overtake("a", other);
             try (PendingFills.Fill after = fills.begin("a")) {
-                assertThat(before.unlessOvertaken(set("before"))).isNull();
-                assertThat(after.unlessOvertaken(set("after"))).isNotNull();
+                assertThat(before.unlessOvertaken(one, set("before"))).isNull();
+                assertThat(after.unlessOvertaken(one, set("after"))).isNotNull();
                 assertThat(fills.size()).isEqualTo(1);
             }
-            assertThat(before.unlessOvertaken(set("before"))).isNull();
+            assertThat(before.unlessOvertaken(one, set("before"))).isNull();
         }
         assertThat(done).containsExactly("after");
         assertThat(fills.size()).isZero();
@@ -55,11 +58,11 @@ class PendingFillsTest {
         for (int i = 0; i < 5000; i++) {
             open.add(fills.begin("user" + i));
         }
-        fills.overtake("user77");
-        fills.overtake("nobody");
+        fills.overtake("user77", other);
+        fills.overtake("nobody", other);
         for (int i = 0; i < open.size(); i++) {
             try (PendingFills.Fill fill = open.get(i)) {
-                assertThat(fill.unlessOvertaken(set("user" + i)) != null).isEqualTo(i != 77);
+                assertThat(fill.unlessOvertaken(one, set("user" + i)) != null).isEqualTo(i != 77);
             }
         }
         assertThat(fills.size()).isZero();
@@ -71,12 +74,12 @@ class PendingFillsTest {
     void aWriterWaitsUntilWhatWasSentIsAnswered() throws InterruptedException {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         try (PendingFills.Fill fill = fills.begin("a")) {
-            assertThat(fill.unlessOvertaken(() -> answer)).isNotDone();
+            assertThat(fill.unlessOvertaken(one, () -> answer)).isNotDone();
         }
         assertThat(fills.size()).as("the fill is closed, and not answered").isEqualTo(1);
-        fills.overtake("another key");
+        fills.overtake("another key", other);
         Thread writer = new Thread(() -> {
-            fills.overtake("a");
+            fills.overtake("a", other);
             done.add("overtaken");
         });
         writer.start();
@@ -90,20 +93,53 @@ class PendingFillsTest {
         assertThat(fills.size()).isZero();
     }
 
+    /** Two readers have sent theirs, and one is answered. The writer has a thread of its own. */
+    @Test
+    @Timeout(60)
+    void aWriterWaitsForAllThatWasSentBeforeButForItsOwn() throws InterruptedException {
+        CompletableFuture<Boolean> first = new CompletableFuture<>();
+        CompletableFuture<Boolean> second = new CompletableFuture<>();
+        CompletableFuture<Boolean> own = new CompletableFuture<>();
+        for (CompletableFuture<Boolean> answer : List.of(first, second)) {
+            try (PendingFills.Fill fill = fills.begin("a")) {
+                assertThat(fill.unlessOvertaken(one, () -> answer)).isNotDone();
+            }
+        }
+        try (PendingFills.Fill fill = fills.begin("a")) {
+            assertThat(fill.unlessOvertaken(other, () -> own)).isNotDone();
+        }
+        second.complete(true);
+        Thread writer = new Thread(() -> {
+            fills.overtake("a", other);
+            done.add("overtaken");
+        });
+        writer.start();
+        while (writer.getState() != Thread.State.TIMED_WAITING && writer.isAlive()) {
+            Thread.onSpinWait();
+        }
+        assertThat(done).isEmpty();
+        first.complete(true);
+        writer.join();
+        assertThat(done).containsExactly("overtaken");
+        assertThat(fills.size()).isEqualTo(1);
+        own.complete(true);
+        assertThat(fills.size()).isZero();
+    }
+
     @Test
     void whatCouldNotBeSentLeavesNothingBehind() {
         try (PendingFills.Fill fill = fills.begin("a")) {
-            assertThatThrownBy(() -> fill.unlessOvertaken(() -> {
+            assertThatThrownBy(() -> fill.unlessOvertaken(one, () -> {
                 throw new RedisException("no connection");
             })).hasMessage("no connection");
         }
         assertThat(fills.size()).isZero();
-        fills.overtake("a");
+        fills.overtake("a", other);
     }
 
     @Test
     void aKeyWithoutFillsIsNotKept() {
-        fills.overtake("a");
+        fills.overtake("a", other);
         assertThat(fills.size()).isZero();
     }
 }

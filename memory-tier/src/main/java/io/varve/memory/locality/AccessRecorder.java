@@ -15,8 +15,11 @@ import java.util.function.Function;
 public final class AccessRecorder {
     /** Slots of the table that are walked over under one hold of the lock. */
     private static final int SLICE = 4096;
-    /** Every so many keys that may be followed take one in so many bytes of the memory that the items have. */
-    private static final int PART_OF_MEMORY = 1024;
+    /**
+     * The table takes one in so many bytes of the memory that the items have. With items of 250 bytes one access in a hundred can then be drawn, and followed for longer than an item
+     * would stay in twice the memory.
+     */
+    private static final int PART_OF_MEMORY = 256;
     private static final int BYTES_A_KEY = 66;
     private static final int LEAST_KEYS = 1000;
     /** One in a hundred accesses is drawn, however few keys there are: each that is drawn takes a lock, twice. */
@@ -39,7 +42,7 @@ public final class AccessRecorder {
         this.seed = seed;
     }
 
-    /** For items in so much memory: the table takes a thousandth of it, 4.3 MB at the most and 70 kB at the least. */
+    /** For items in so much memory: the table takes a 256th of it, 4.3 MB at the most and 70 kB at the least. */
     public static Sampling samplingFor(long memoryBytes) {
         long keys = memoryBytes / PART_OF_MEMORY / BYTES_A_KEY;
         return new Sampling(RATE, RATE, Math.clamp(keys, LEAST_KEYS, Sampling.DEFAULT.keys()));

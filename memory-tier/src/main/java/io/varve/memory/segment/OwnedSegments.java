@@ -95,8 +95,8 @@ final class OwnedSegments {
     }
 
     /**
-     * Of the sealed segments in which live items of these penalty classes, and what is dead, take nearly the largest share, the one that was sealed
-     * first, or {@link SegmentPool#NONE}: the fullest of all is often the latest.
+     * Of the sealed segments in which live items of these penalty classes take nearly the largest share, the one that was sealed first, or
+     * {@link SegmentPool#NONE}: the fullest of all is often the latest.
      */
     int fullestOf(boolean[] classes) {
         double largest = 0;
@@ -116,10 +116,10 @@ final class OwnedSegments {
         return best;
     }
 
-    /** The share that is dead or of these classes. */
+    /** The share of these classes. */
     private static double fullness(Segment segment, boolean[] classes) {
         return segment.state() == SegmentState.SEALED
-                ? (double) (segment.reclaimableBytes() + segment.classBytes(classes)) / segment.extentBytes()
+                ? (double) segment.classBytes(classes) / segment.extentBytes()
                 : 0;
     }
 

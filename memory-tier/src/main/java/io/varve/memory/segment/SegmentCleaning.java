@@ -44,8 +44,8 @@ public final class SegmentCleaning {
     }
 
     /**
-     * Of the sealed segments in which live items of some penalty classes, and what is dead, take nearly the largest share, the one that was
-     * sealed first, or {@link SegmentPool#NONE}.
+     * Of the sealed segments in which live items of some penalty classes take nearly the largest share, the one that was sealed first, or
+     * {@link SegmentPool#NONE}.
      *
      * @param classes which, by number
      */

@@ -101,9 +101,14 @@ final class EvictionLine {
         ranking.drawLineBehindFirst(context.evictionSamples);
     }
 
-    /** The sealed segment that was sealed first of those in which those who alone are to go, and what is dead, have nearly the most. */
+    /** The sealed segment that was sealed first of those in which those who alone are to go have nearly the most. */
     int fullestSegment() {
         return items.segments().cleaning().fullestOf(over);
+    }
+
+    /** Whether some go first: these may be many and take little, so what is gained goes by bytes. */
+    boolean weighsClasses() {
+        return shares != null;
     }
 
     /** Whether an item may be past the line at all, whatever its score. */

@@ -314,7 +314,7 @@ public final class ShardCleaner {
         for (int probes = 0; at != Location.NONE && probes < PROBES; probes++) {
             long address = items.address(at);
             if (line.concerns(address)) {
-                int weight = line.isForSome() ? ItemLayout.size(address) : 1;
+                int weight = line.weighsClasses() ? ItemLayout.size(address) : 1;
                 looked += weight;
                 going += wouldGo(address, nowMillis) ? weight : 0;
             }

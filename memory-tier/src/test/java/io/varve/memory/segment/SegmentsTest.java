@@ -135,7 +135,7 @@ class SegmentsTest {
     }
 
     @Test
-    void theFullestSegmentIsTheOneOfWhichMostIsOfTheClassesOrDead() {
+    void theFullestSegmentIsTheOldestOfWhichNearlyTheMostIsOfTheClasses() {
         boolean[] classes = new boolean[ItemLayout.MAX_PENALTY_CLASS + 1];
         classes[3] = true;
         classes[5] = true;
@@ -160,8 +160,7 @@ class SegmentsTest {
         assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(2 * QUARTER);
         assertThat(segments.cleaning().classBytes(Location.segment(third.get(0)), classes)).isZero();
         third.stream().limit(3).forEach(segments::died);
-        assertThat(segments.cleaning().fullestOf(classes)).as("what is dead is gained, too")
-                .isEqualTo(Location.segment(third.get(0)));
+        assertThat(segments.cleaning().fullestOf(classes)).as("what is dead is the cleaner's").isEqualTo(fullest);
         segments.died(other.get(1));
         assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(QUARTER);
         classes[0] = true;
