@@ -245,6 +245,8 @@ class LoadingTest {
         HeldStore store = new HeldStore(device);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, TierFixture.BOOT, this::watched)) {
             fillAndPushDown(fixture);
+            // What was flushed is counted until it is reclaimed.
+            await(() -> fixture.tier.stats().items() == 2L * KEYS);
             FlashTierStats before = fixture.tier.stats();
             store.hold(woken(0).getBytes(UTF_8));
             fixture.tier.load(WOKEN);
