@@ -6,29 +6,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,44 +24,11 @@ import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-/**
- * The client between two databases in memory and a cache that the test looks into. Confined to the test's thread, but where a
- * test says otherwise.
- */
+/** What each call does to databases and cache, and what is refused. Confined to the test's thread. */
 @SuppressWarnings("JdkObsolete") // YCSB asks for a Vector.
-class CacheAsideClientTest {
-
-    private static final String LOCAL_KEY = keyOf(Side.LOCAL, 0);
-    private static final String REMOTE_KEY = keyOf(Side.REMOTE, 0);
-    private static final String LOCAL_URL = "jdbc:h2:mem:cache-aside-local;DB_CLOSE_DELAY=-1";
-    private static final String REMOTE_URL = "jdbc:h2:mem:cache-aside-remote;DB_CLOSE_DELAY=-1";
-
-    private final MapCache cache = new MapCache();
-    private final List<CacheAsideClient> clients = new ArrayList<>();
-    /** What is run while an answer is held back, one a time, in the thread that waits. */
-    private final Deque<Runnable> duringDelays = new ArrayDeque<>();
-    private final List<Long> delays = new ArrayList<>();
-
-    @BeforeEach
-    void load() throws DBException {
-        CacheAsideClient loader = client("dotransactions", "false");
-        for (String key : List.of(LOCAL_KEY, REMOTE_KEY)) {
-            assertThat(loader.insert("usertable", key, values("field0", "old", "field1", "rest"))).isEqualTo(Status.OK);
-        }
-        cleanUp();
-        assertThat(delays).as("of the load phase").isEmpty();
-    }
-
-    @AfterEach
-    void dropDatabases() throws DBException, SQLException {
-        cleanUp();
-        for (String url : List.of(LOCAL_URL, REMOTE_URL)) {
-            execute(url, "SHUTDOWN");
-        }
-    }
+class CacheAsideClientTest extends CacheAsideHarness {
 
     @Test
     void aMissIsFetchedOnceAndPutIntoTheCache() throws DBException {
@@ -125,119 +78,6 @@ class CacheAsideClientTest {
         assertThat(cache.records).isEmpty();
         assertThat(read(client, REMOTE_KEY, null)).isEqualTo(after(operation));
         assertThat(summary().invalidations()).isEqualTo(1);
-    }
-
-    /** The write comes and goes between the reader's fetch and its SET. */
-    @ParameterizedTest
-    @ValueSource(strings = {"insert", "update", "delete"})
-    void whatWasFetchedBeforeAWriteDoesNotComeIntoTheCacheAfterIt(String operation) throws DBException {
-        CacheAsideClient reader = client();
-        CacheAsideClient writer = client();
-        duringDelays.add(() -> write(writer, operation, REMOTE_KEY));
-        assertThat(read(reader, REMOTE_KEY, null)).as("a read that began before")
-                .isEqualTo(Map.of("field0", "old", "field1", "rest"));
-        assertThat(cache.records).isEmpty();
-        assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after(operation));
-        assertThat(read(writer, REMOTE_KEY, null)).isEqualTo(after(operation));
-        assertThat(summary().overtakenFills()).isEqualTo(1);
-    }
-
-    /** The read comes and goes between the writer's commit and its DEL. */
-    @Test
-    void aReadDuringAWriteLeavesNothingOldBehind() throws DBException {
-        CacheAsideClient reader = client();
-        CacheAsideClient writer = client();
-        read(reader, REMOTE_KEY, null);
-        duringDelays.add(() -> assertThat(read(reader, REMOTE_KEY, null)).containsEntry("field0", "old"));
-        write(writer, "update", REMOTE_KEY);
-        assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after("update"));
-        cache.records.clear();
-        duringDelays.add(() -> assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(Map.of("field0", "newer", "field1",
-                "rest")));
-        assertThat(writer.update("usertable", REMOTE_KEY, values("field0", "newer"))).isEqualTo(Status.OK);
-        assertThat(read(reader, REMOTE_KEY, null)).containsEntry("field0", "newer");
-    }
-
-    /** The write comes between the reader's look whether it was overtaken and the answer to its SET, on a thread of its own. */
-    @Test
-    @Timeout(60)
-    void aWriteWaitsForASetThatIsUnderWay() throws Exception {
-        CacheAsideClient reader = client();
-        CacheAsideClient writer = client();
-        Thread writing = new Thread(() -> write(writer, "update", REMOTE_KEY), "writer");
-        cache.duringWrite(() -> {
-            writing.start();
-            while (writing.getState() != Thread.State.BLOCKED && writing.getState() != Thread.State.TERMINATED) {
-                Thread.onSpinWait();
-            }
-        });
-        assertThat(read(reader, REMOTE_KEY, null)).containsEntry("field0", "old");
-        writing.join();
-        assertThat(cache.records).isEmpty();
-        assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after("update"));
-    }
-
-    /** The same where the reader has gone on before its SET was answered; the writer has a thread of its own. */
-    @Test
-    @Timeout(60)
-    void aWriteWaitsForASetThatWasSent() throws Exception {
-        CacheAsideClient reader = client("varve.fill", "sent");
-        CacheAsideClient writer = client("varve.fill", "sent");
-        cache.answerLater();
-        assertThat(read(reader, REMOTE_KEY, null)).as("it does not wait").containsEntry("field0", "old");
-        assertThat(summary().fills()).isZero();
-        Thread writing = new Thread(() -> write(writer, "update", REMOTE_KEY), "writer");
-        writing.start();
-        while (writing.getState() != Thread.State.TIMED_WAITING && writing.isAlive()) {
-            Thread.onSpinWait();
-        }
-        cache.answer();
-        writing.join();
-        assertThat(cache.records).isEmpty();
-        assertThat(summary().fills()).isEqualTo(1);
-        assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after("update"));
-        assertThat(cache.records).containsOnlyKeys(REMOTE_KEY);
-    }
-
-    /** The reader has a thread of its own. */
-    @Test
-    @Timeout(60)
-    void aReadWaitsForTheAnswerToItsFillUnlessToldOtherwise() throws Exception {
-        CacheAsideClient reader = client();
-        cache.answerLater();
-        Thread reading = new Thread(() -> read(reader, REMOTE_KEY, null), "reader");
-        reading.start();
-        while (reading.getState() != Thread.State.TIMED_WAITING && reading.isAlive()) {
-            Thread.onSpinWait();
-        }
-        assertThat(reading.isAlive()).isTrue();
-        cache.answer();
-        reading.join();
-        assertThat(summary().fills()).isEqualTo(1);
-    }
-
-    /** Else it would be cut off with the connection. The client that ends has a thread of its own. */
-    @Test
-    @Timeout(60)
-    void aClientThatEndsWaitsForTheFillThatItHasSent() throws Exception {
-        CacheAsideClient client = client("varve.fill", "sent");
-        cache.answerLater();
-        cache.closed = false;
-        cache.refusesWrites = true;
-        String told = told(() -> {
-            read(client, LOCAL_KEY, null);
-            Thread ending = new Thread(() -> assertThatCode(client::cleanup).doesNotThrowAnyException());
-            ending.start();
-            while (ending.getState() != Thread.State.TIMED_WAITING && ending.isAlive()) {
-                Thread.onSpinWait();
-            }
-            assertThat(cache.closed).isFalse();
-            cache.answer();
-            assertThatCode(ending::join).doesNotThrowAnyException();
-        });
-        assertThat(cache.closed).isTrue();
-        assertThat(told).contains("filling the cache failed").contains("OOM it is full");
-        assertThat(summary().refusedFills()).isEqualTo(1);
     }
 
     @Test
@@ -497,126 +337,5 @@ class CacheAsideClientTest {
         assertThat(catchThrowableOfType(IllegalStateException.class,
                 () -> client.read("usertable", LOCAL_KEY, null, new HashMap<>()))).hasMessage(
                         "read before init or after cleanup");
-    }
-
-    private long delayed(long nanos) {
-        delays.add(nanos);
-        Runnable hook = duringDelays.poll();
-        if (hook != null) {
-            hook.run();
-        }
-        return nanos + TimeUnit.MICROSECONDS.toNanos(1);
-    }
-
-    private void write(CacheAsideClient client, String operation, String key) {
-        Status status = switch (operation) {
-            case "insert" -> client.insert("usertable", key, values("field0", "new"));
-            case "update" -> client.update("usertable", key, values("field0", "new"));
-            default -> client.delete("usertable", key);
-        };
-        assertThat(status).isEqualTo(Status.OK);
-    }
-
-    /** What a reader finds. */
-    private static @Nullable Map<String, String> after(String operation) {
-        return switch (operation) {
-            case "insert" -> Map.of("field0", "new");
-            case "update" -> Map.of("field0", "new", "field1", "rest");
-            default -> null;
-        };
-    }
-
-    private static CacheAsideSummary summary() {
-        CacheAsideSummary summary = CacheAsideClient.summary();
-        assertThat(summary).isNotNull();
-        return Objects.requireNonNull(summary);
-    }
-
-    private void cleanUp() throws DBException {
-        for (CacheAsideClient client : clients) {
-            client.cleanup();
-        }
-        clients.clear();
-    }
-
-    private CacheAsideClient client(String... namesAndValues) throws DBException {
-        return client(properties(namesAndValues));
-    }
-
-    private CacheAsideClient client(Properties properties) throws DBException {
-        CacheAsideClient client = new CacheAsideClient((options, thread) -> cache, () -> this::delayed);
-        clients.add(client);
-        client.setProperties(properties);
-        client.init();
-        return client;
-    }
-
-    private static Properties properties(String... namesAndValues) {
-        Properties properties = new Properties();
-        properties.setProperty("fieldcount", "2");
-        properties.setProperty("varve.db.local.url", LOCAL_URL);
-        properties.setProperty("varve.db.remote.url", REMOTE_URL);
-        for (int i = 0; i < namesAndValues.length; i += 2) {
-            properties.setProperty(namesAndValues[i], namesAndValues[i + 1]);
-        }
-        return properties;
-    }
-
-    private static Map<String, ByteIterator> values(String... namesAndValues) {
-        Map<String, ByteIterator> values = new HashMap<>();
-        for (int i = 0; i < namesAndValues.length; i += 2) {
-            values.put(namesAndValues[i], new StringByteIterator(namesAndValues[i + 1]));
-        }
-        return values;
-    }
-
-    private static @Nullable Map<String, String> read(CacheAsideClient client, String key,
-            @Nullable Set<String> fields) {
-        Map<String, ByteIterator> result = new HashMap<>();
-        Status status = client.read("usertable", key, fields, result);
-        if (status.equals(Status.NOT_FOUND)) {
-            assertThat(result).isEmpty();
-            return null;
-        }
-        assertThat(status).isEqualTo(Status.OK);
-        return StringByteIterator.getStringMap(result);
-    }
-
-    private static String told(Runnable action) {
-        PrintStream standardError = System.err;
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
-        try {
-            action.run();
-        } finally {
-            System.setErr(standardError);
-        }
-        return told.toString(StandardCharsets.UTF_8);
-    }
-
-    private static void execute(String url, String sql) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(url);
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
-    }
-
-    private static long count(String url, String from) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(url);
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT COUNT(*) FROM " + from)) {
-            assertThat(rows.next()).isTrue();
-            return rows.getLong(1);
-        }
-    }
-
-    /** The n-th key of a side. */
-    private static String keyOf(Side side, int n) {
-        int found = 0;
-        for (int i = 0;; i++) {
-            if (Side.of("user" + i) == side && found++ == n) {
-                return "user" + i;
-            }
-        }
     }
 }
