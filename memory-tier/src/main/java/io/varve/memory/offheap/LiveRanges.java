@@ -1,19 +1,25 @@
 package io.varve.memory.offheap;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.StampedLock;
 
 /**
- * The native ranges that may be touched, for the checked mode of {@link Memory}. Guarded by its concurrent map; empty
- * and unused when the mode is off.
+ * The native ranges that may be touched, for the checked mode of {@link Memory}. Changed under its lock and read
+ * optimistically; empty and unused when the mode is off. A check allocates nothing, so that a test of the checked mode
+ * can tell what the code under it allocates.
  *
  * <p>Memory that others own (a network buffer, an arena of a test) is announced with {@link #add} by who hands it in.
  */
 public final class LiveRanges {
-    private static final ConcurrentSkipListMap<Long, Long> ENDS_BY_START = new ConcurrentSkipListMap<>();
+    private static final int MIN_RANGES = 1024;
 
     private static final LongAdder CHECKS = new LongAdder();
+
+    private static final StampedLock LOCK = new StampedLock();
+    /** Starts and ends, in turns, by start: {@code 2 * count} of them are used. Who reads without the lock may see any mixture. */
+    private static long[] bounds = new long[2 * MIN_RANGES];
+    private static int count;
 
     private LiveRanges() {}
 
@@ -24,15 +30,26 @@ public final class LiveRanges {
 
     public static void add(long address, long length) {
         if (Memory.CHECKED && length > 0) {
-            // Ranges that begin inside the new one were given back by owners who did not say so, and hide it.
-            ENDS_BY_START.subMap(address, false, address + length, false).clear();
-            ENDS_BY_START.merge(address, address + length, Math::max);
+            long stamp = LOCK.writeLock();
+            try {
+                put(address, address + length);
+            } finally {
+                LOCK.unlockWrite(stamp);
+            }
         }
     }
 
     public static void remove(long address) {
         if (Memory.CHECKED) {
-            ENDS_BY_START.remove(address);
+            long stamp = LOCK.writeLock();
+            try {
+                int at = floor(bounds, count, address);
+                if (at >= 0 && bounds[2 * at] == address) {
+                    replace(at, at + 1, 0);
+                }
+            } finally {
+                LOCK.unlockWrite(stamp);
+            }
         }
     }
 
@@ -41,10 +58,62 @@ public final class LiveRanges {
         if (length == 0) {
             return;
         }
-        Map.Entry<Long, Long> range = ENDS_BY_START.floorEntry(address);
-        if (length < 0 || range == null || length > range.getValue() - address) {
+        long stamp = LOCK.tryOptimisticRead();
+        boolean live = stamp != 0 && holds(address, length);
+        if (!live || !LOCK.validate(stamp)) {
+            stamp = LOCK.readLock();
+            try {
+                live = holds(address, length);
+            } finally {
+                LOCK.unlockRead(stamp);
+            }
+        }
+        if (!live) {
             throw new IndexOutOfBoundsException("No live range holds " + length + " bytes at 0x"
                     + Long.toHexString(address));
         }
+    }
+
+    private static boolean holds(long address, long length) {
+        long[] now = bounds;
+        int at = floor(now, Math.min(count, now.length / 2), address);
+        return at >= 0 && length >= 0 && length <= now[2 * at + 1] - address;
+    }
+
+    private static void put(long start, long end) {
+        int at = floor(bounds, count, start);
+        boolean known = at >= 0 && bounds[2 * at] == start;
+        int from = known ? at : at + 1;
+        long last = known ? Math.max(end, bounds[2 * at + 1]) : end;
+        // Ranges that begin inside the new one were given back by owners who did not say so, and hide it.
+        int behind = floor(bounds, count, end - 1) + 1;
+        replace(from, behind, 1);
+        bounds[2 * from] = start;
+        bounds[2 * from + 1] = last;
+    }
+
+    /** Makes room for {@code many} ranges instead of those from {@code from} up to {@code to}, which is excluded. */
+    private static void replace(int from, int to, int many) {
+        int next = count - (to - from) + many;
+        if (2 * next > bounds.length) {
+            bounds = Arrays.copyOf(bounds, 2 * bounds.length);
+        }
+        System.arraycopy(bounds, 2 * to, bounds, 2 * (from + many), 2 * (count - to));
+        count = next;
+    }
+
+    /** The last of {@code count} ranges that starts at {@code address} or before it; -1 if there is none. */
+    private static int floor(long[] bounds, int count, long address) {
+        int low = 0;
+        int high = count - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            if (bounds[2 * middle] <= address) {
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return high;
     }
 }

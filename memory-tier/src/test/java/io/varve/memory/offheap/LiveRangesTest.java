@@ -1,5 +1,15 @@
 package io.varve.memory.offheap;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -10,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Addresses here are never touched, only checked: far below where the system maps anything. */
 class LiveRangesTest {
     private static final long START = 0x1000;
+    private static final int MANY = 3_000;
 
     @AfterEach
     void remove() {
@@ -55,6 +66,55 @@ class LiveRangesTest {
         LiveRanges.add(START + 10, 20);
         LiveRanges.add(START, 100);
         assertThatCode(() -> LiveRanges.check(START + 15, 80)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void eachOfManyIsFoundInWhicheverOrderTheyCome() {
+        List<Long> starts = new ArrayList<>(LongStream.range(0, MANY).mapToObj(i -> START + 16 * i).toList());
+        Collections.shuffle(starts, new Random(5));
+        starts.forEach(start -> LiveRanges.add(start, 8));
+        for (long start : starts) {
+            LiveRanges.check(start, 8);
+            refused(start, 9);
+            refused(start + 8, 1);
+        }
+        Collections.shuffle(starts, new Random(6));
+        List<Long> gone = starts.subList(0, MANY / 2);
+        gone.forEach(LiveRanges::remove);
+        gone.forEach(start -> refused(start, 1));
+        for (long start : starts.subList(MANY / 2, MANY)) {
+            LiveRanges.check(start, 8);
+            LiveRanges.remove(start);
+            refused(start, 1);
+        }
+    }
+
+    /** What is live stays so to who reads while others come and go around it; what is not is refused. */
+    @Test
+    void otherThreadsRangesAreNotInTheWay() throws Exception {
+        long mine = START + 16L * (MANY / 2 + 1);
+        LiveRanges.add(mine, 8);
+        AtomicBoolean over = new AtomicBoolean();
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            Future<?> changes = other.submit(() -> {
+                for (int round = 0; round < 20; round++) {
+                    for (long i = 0; i < MANY; i += 2) {
+                        LiveRanges.add(START + 16 * i, 8);
+                    }
+                    for (long i = 0; i < MANY; i += 2) {
+                        LiveRanges.remove(START + 16 * i);
+                    }
+                }
+                over.set(true);
+            });
+            do {
+                LiveRanges.check(mine, 8);
+                refused(mine + 8, 1);
+            } while (!over.get() && !changes.isDone());
+            changes.get();
+        } finally {
+            LiveRanges.remove(mine);
+        }
     }
 
     private static void refused(long address, long length) {
