@@ -32,8 +32,15 @@ final class PendingFills {
     private static final int STRIPES = 1024;
 
     private final Stripe[] stripes = new Stripe[STRIPES];
+    private final long timeoutMillis;
 
     PendingFills() {
+        this(Connection.TIMEOUT_MILLIS);
+    }
+
+    /** @param timeoutMillis how long a writer waits for answers at the most */
+    PendingFills(long timeoutMillis) {
+        this.timeoutMillis = timeoutMillis;
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new Stripe();
         }
@@ -133,7 +140,7 @@ final class PendingFills {
             others = pending.sent.stream().filter(each -> !each.by.equals(by)).map(Sent::answer)
                     .toArray(CompletableFuture<?>[]::new);
         }
-        Connection.awaitAnswer(CompletableFuture.allOf(others), Connection.TIMEOUT_MILLIS);
+        Connection.awaitAnswer(CompletableFuture.allOf(others), timeoutMillis);
     }
 
     /** How many keys are being filled. */

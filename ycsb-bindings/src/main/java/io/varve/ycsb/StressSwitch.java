@@ -39,11 +39,14 @@ final class StressSwitch {
         started.compareAndSet(0, now == 0 ? 1 : now);
         long nanos = now - started.get();
         long before = operations.getAndIncrement();
-        boolean due = options.afterOperations() == StressOptions.NEVER
+        boolean byTime = options.afterOperations() == StressOptions.NEVER;
+        boolean due = byTime
                 ? nanos >= TimeUnit.SECONDS.toNanos(options.afterSeconds())
                 : before >= options.afterOperations();
         if (due) {
-            switched.compareAndSet(null, new Switched(before, Math.max(0, nanos)));
+            // Of two that count at once the later one may be here first: the other one is under stress, too.
+            switched.compareAndSet(null,
+                    new Switched(byTime ? before : options.afterOperations(), Math.max(0, nanos)));
         }
     }
 

@@ -126,6 +126,27 @@ class PendingFillsTest {
         assertThat(fills.size()).isZero();
     }
 
+    /** The writer's DEL follows all the same, and the write is told as one after which the cache may be wrong. */
+    @Test
+    @Timeout(60)
+    void aWriterIsToldThatAnAnswerDidNotComeInTime() {
+        PendingFills impatient = new PendingFills(1);
+        CompletableFuture<Boolean> late = new CompletableFuture<>();
+        try (PendingFills.Fill fill = impatient.begin("a")) {
+            assertThat(fill.unlessOvertaken(one, () -> late)).isNotDone();
+        }
+        assertThatThrownBy(() -> impatient.overtake("a", other)).isInstanceOf(RedisException.class)
+                .hasMessageContaining("no answer in 1 ms");
+        assertThat(late).as("it is left alone").isNotDone();
+        try (PendingFills.Fill before = impatient.begin("a")) {
+            assertThatThrownBy(() -> impatient.overtake("a", other)).hasMessageContaining("no answer");
+            assertThat(before.unlessOvertaken(one, set("before"))).as("overtaken all the same").isNull();
+        }
+        late.complete(true);
+        assertThat(impatient.size()).isZero();
+        impatient.overtake("a", other);
+    }
+
     @Test
     void whatCouldNotBeSentLeavesNothingBehind() {
         try (PendingFills.Fill fill = fills.begin("a")) {

@@ -1,12 +1,18 @@
 package io.varve.ycsb;
 
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The remote delay before and after the switch, on a clock that the test moves. Confined to the test's thread. */
+/** The remote delay before and after the switch, on a clock that the test moves. Confined to the test's thread, but where a test says otherwise. */
 class StressSwitchTest {
 
     private static final DatabaseOptions LOCAL = new DatabaseOptions(Side.LOCAL, "jdbc:l", null, null, 120_000, 3);
@@ -40,6 +46,31 @@ class StressSwitchTest {
         stress.count();
         assertThat(stress.delayNanos(REMOTE)).isEqualTo(2_000_000);
         assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(3, 29));
+    }
+
+    /** Of two who count at once the later one may be the first to switch. */
+    @Test
+    void howManyCameBeforeDoesNotDependOnWhoSwitches() throws Exception {
+        ExecutorService others = Executors.newFixedThreadPool(2);
+        try {
+            for (int round = 0; round < 5_000; round++) {
+                StressSwitch stress = new StressSwitch(new StressOptions(3, StressOptions.NEVER, 2), () -> 1);
+                CyclicBarrier together = new CyclicBarrier(2);
+                Callable<Void> counts = () -> {
+                    together.await();
+                    for (int i = 0; i < 4; i++) {
+                        stress.count();
+                    }
+                    return null;
+                };
+                for (Future<Void> each : others.invokeAll(List.of(counts, counts))) {
+                    each.get();
+                }
+                assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(3, 0));
+            }
+        } finally {
+            others.shutdown();
+        }
     }
 
     @Test
