@@ -53,12 +53,12 @@ class StressSwitchTest {
     void howManyCameBeforeDoesNotDependOnWhoSwitches() throws Exception {
         ExecutorService others = Executors.newFixedThreadPool(2);
         try {
-            for (int round = 0; round < 5_000; round++) {
-                StressSwitch stress = new StressSwitch(new StressOptions(3, StressOptions.NEVER, 2), () -> 1);
+            for (int round = 0; round < 2_000; round++) {
+                StressSwitch stress = new StressSwitch(new StressOptions(2_000, StressOptions.NEVER, 2), () -> 1);
                 CyclicBarrier together = new CyclicBarrier(2);
                 Callable<Void> counts = () -> {
                     together.await();
-                    for (int i = 0; i < 4; i++) {
+                    for (int i = 0; i < 2_000; i++) {
                         stress.count();
                     }
                     return null;
@@ -66,7 +66,7 @@ class StressSwitchTest {
                 for (Future<Void> each : others.invokeAll(List.of(counts, counts))) {
                     each.get();
                 }
-                assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(3, 0));
+                assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(2_000, 0));
             }
         } finally {
             others.shutdown();
