@@ -414,8 +414,8 @@ final class InMemorySession implements CacheSession {
     public void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
         Shard shard = shards[to.shard()];
         if (from.shard() == to.shard()) {
-            shard.collections().move(from, item, to, written, expireAtMillis, nowMillis);
-            accesses.write(shard, to, written, nowMillis);
+            shard.collections().move(from, item, to, written, expireAtMillis, hint, nowMillis);
+            accesses.made(shard, to, written, nowMillis);
             return;
         }
         copyTree(from, item, to, written, expireAtMillis);

@@ -39,6 +39,8 @@ final class PenaltyLearning {
     private final MemoryDivision division;
     private final int classes;
     private volatile long windowAccesses;
+    /** How often tracking has begun. */
+    private long begun;
     /** What was learnt since penalties are tracked; null if they are not. */
     private volatile @Nullable Learnt learnt;
     /** Maintenance's. */
@@ -67,6 +69,7 @@ final class PenaltyLearning {
         this.shards = shards;
         this.room = room;
         classes = config.penalties().classes();
+        context.classes(classes);
         division = new MemoryDivision(context);
         countedNanos = context.ticker().nanoTime();
         triedNanos = countedNanos;
@@ -75,13 +78,16 @@ final class PenaltyLearning {
 
     /**
      * Begins or ends tracking, as it is asked for. Where memory is full, maintenance makes room for tables shard by shard: until then misses are not
-     * measured there.
+     * measured there. Nor does it wait for a shard that is held for long, which may be by one who waits for the caller: maintenance follows there, too.
      */
     void reconfigure(CacheConfig config) {
         windowAccesses = config.curves().windowAccesses();
         division.reconfigure(config);
-        PenaltyTracking wanted = config.tracksPenalties() ? trackingFor(config, shards.length) : null;
         PenaltyTracking before = context.tracking();
+        if (before == null && config.tracksPenalties()) {
+            begun++;
+        }
+        PenaltyTracking wanted = config.tracksPenalties() ? trackingFor(config, begun, shards.length) : null;
         if (wanted == null ? before == null : wanted.equals(before)) {
             return;
         }
@@ -91,17 +97,23 @@ final class PenaltyLearning {
         }
         context.tracking(wanted);
         for (Shard shard : shards) {
-            settle(shard);
+            if (shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+                try {
+                    shard.penalties().settle();
+                } finally {
+                    shard.unlock();
+                }
+            }
         }
         if (before == null) {
             learnt = new Learnt(classes, shards.length);
         }
     }
 
-    private static PenaltyTracking trackingFor(CacheConfig config, int shards) {
+    private static PenaltyTracking trackingFor(CacheConfig config, long begun, int shards) {
         long memory = config.maxMemoryBytes();
         PenaltyRanges ranges = new PenaltyRanges(config.penalties().classes());
-        return new PenaltyTracking(ranges, tableBytes(memory, shards, Regions.MIN_BYTES, MOST_MONITOR_BYTES),
+        return new PenaltyTracking(begun, ranges, tableBytes(memory, shards, Regions.MIN_BYTES, MOST_MONITOR_BYTES),
                 ranges.classes() == 1
                         ? 0
                         : tableBytes(memory, shards, RememberedClasses.MIN_BYTES, RememberedClasses.DEFAULT_BYTES));
@@ -131,7 +143,7 @@ final class PenaltyLearning {
 
     // --- maintenance's
 
-    /** Takes memory that was refused, and ends a period if the recorder of accesses does not tell when. */
+    /** Takes memory that was refused, has shards follow that were held, and ends a period if the recorder of accesses does not tell when. */
     void slice(Runnable giveWay) {
         long now = context.ticker().nanoTime();
         if (now - triedNanos >= RETRY_NANOS) {
@@ -150,10 +162,7 @@ final class PenaltyLearning {
 
     private void settleAll(Runnable giveWay) {
         PenaltyTracking tracking = context.tracking();
-        if (tracking == null) {
-            return;
-        }
-        long wanted = tracking.monitorBytes() + tracking.rememberedBytes();
+        long wanted = tracking == null ? 0 : tracking.monitorBytes() + tracking.rememberedBytes();
         for (Shard shard : shards) {
             // One that is held for long is looked at another time.
             if (shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
@@ -163,7 +172,7 @@ final class PenaltyLearning {
                 } finally {
                     shard.unlock();
                 }
-                if (!settled && (!room.admit(wanted) || !settle(shard))) {
+                if (!settled && (wanted != 0 && !room.admit(wanted) || !settle(shard))) {
                     return;
                 }
             }

@@ -2,6 +2,7 @@ package io.varve.memory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HeldShardTest {
     private static final byte[] VALUE = new byte[1000];
+    private static final PenaltySettings TRACKED = new PenaltySettings(true, 16, 0);
 
     private final ManualTicker ticker = new ManualTicker();
     private final Cache cache = Cache.open(CacheConfig.defaults(1 << 20).withShards(2).withSegmentSizeBytes(4096)
@@ -70,5 +72,68 @@ class HeldShardTest {
             assertThat(cache.stats().expired()).isEqualTo(200);
             assertThat(cache.checkIntegrity()).isEmpty();
         }
+    }
+
+    /** Who holds a shard may wait for who changes the settings. */
+    @Test
+    void penaltiesAreTrackedInTheOtherAtOnceAndInItSoon() throws InterruptedException {
+        try (CacheFixture fixture = new CacheFixture(cache)) {
+            byte[] its = keysOf(fixture, 0, 1).getFirst();
+            byte[] others = keysOf(fixture, 1, 1).getFirst();
+            fixture.whileHeld(0, () -> cache.reconfigure(cache.config().withPenalties(TRACKED)));
+            fill(fixture, others);
+            assertThat(report().measured()).isEqualTo(1);
+            fill(fixture, its);
+            assertThat(report().measured()).isEqualTo(1);
+            followSoon();
+            fixture.delete(0, its);
+            fill(fixture, its);
+            assertThat(report().measured()).isEqualTo(2);
+            cache.giveBackSoon();
+            fixture.maintainFully();
+            long tables = report().bytes();
+            long held = cache.stats().poolBytes();
+            fixture.whileHeld(0, () -> cache.reconfigure(cache.config().withPenalties(PenaltySettings.OFF)));
+            assertThat(held - cache.stats().poolBytes()).as("its tables are still there").isEqualTo(tables / 2);
+            followSoon();
+            assertThat(held - cache.stats().poolBytes()).isEqualTo(tables);
+            assertThat(cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** The end of tracking has not come to it when tracking begins anew. */
+    @Test
+    void whatItCountedBeforeTrackingBeganAnewIsForgotten() throws InterruptedException {
+        try (CacheFixture fixture = new CacheFixture(cache)) {
+            cache.reconfigure(cache.config().withPenalties(TRACKED));
+            List<byte[]> its = keysOf(fixture, 0, 2);
+            fill(fixture, its.getFirst());
+            assertThat(report().measured()).isEqualTo(1);
+            fixture.whileHeld(0, () -> {
+                cache.reconfigure(cache.config().withPenalties(PenaltySettings.OFF));
+                cache.reconfigure(cache.config().withPenalties(TRACKED));
+            });
+            followSoon();
+            assertThat(report().measured()).isZero();
+            fill(fixture, its.getLast());
+            assertThat(report().measured()).isEqualTo(1);
+        }
+    }
+
+    private PenaltyReport report() {
+        return Objects.requireNonNull(cache.penalties());
+    }
+
+    /** A read that misses, and a write after a while. */
+    private void fill(CacheFixture fixture, byte[] name) {
+        assertThat(fixture.get(0, name)).isNull();
+        ticker.advanceMillis(5);
+        assertThat(cache.admit(2L * VALUE.length)).isTrue();
+        fixture.set(0, name, VALUE, Item.NEVER);
+    }
+
+    private void followSoon() {
+        ticker.advanceMillis(2000);
+        cache.maintain();
     }
 }

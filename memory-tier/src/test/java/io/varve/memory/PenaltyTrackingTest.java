@@ -231,6 +231,18 @@ final class PenaltyTrackingTest {
         }
     }
 
+    /** Before a restart there may have been more of them, and nobody tracked them when it came back. */
+    @Test
+    void whatComesBackIsOfAClassThatThereIs() {
+        try (CacheFixture fixture = open(config(8 * MIB).withPenalties(new PenaltySettings(false, 4, 0)))) {
+            assertThat(fixture.restore(0, NAME, ItemType.STRING, 0, new byte[100], 0, Item.NEVER, 0, 12)).isTrue();
+            fixture.cache.reconfigure(fixture.cache.config().withPenalties(new PenaltySettings(true, 4, 0)));
+            assertThat(classOf(fixture, NAME)).isEqualTo(3);
+            fixture.session.writesInto(classOf(fixture, NAME));
+            assertThat(report(fixture.cache, 3).bytes()).isPositive();
+        }
+    }
+
     /** It runs again when there is room, and finds its miss where it was. */
     @Test
     void aWriteThatIsRefusedMemoryCountsForNothing() {

@@ -31,12 +31,21 @@ public record TraceFile(Path path, TraceFormat format, TraceColumns columns, int
 
     /** @throws InvalidTraceException if the file is not there or cannot be read, or has no such column */
     @Override
-    public KeyStream open() throws IOException {
+    public KeyStream open() {
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {
             throw new InvalidTraceException(path + ": there is no such file, or it cannot be read");
         }
         return new TraceLines(this,
-                new BufferedReader(new InputStreamReader(content(), StandardCharsets.UTF_8), BUFFER_BYTES));
+                new BufferedReader(new InputStreamReader(readable(), StandardCharsets.UTF_8), BUFFER_BYTES));
+    }
+
+    private InputStream readable() {
+        try {
+            return content();
+        } catch (IOException broken) {
+            throw new InvalidTraceException(path + ": it cannot be read: "
+                    + (broken.getMessage() == null ? broken : broken.getMessage()));
+        }
     }
 
     private InputStream content() throws IOException {

@@ -7,10 +7,13 @@ import java.util.Locale;
 
 import com.dynatrace.hash4j.hashing.Hasher64;
 import com.dynatrace.hash4j.hashing.Hashing;
+import org.jspecify.annotations.Nullable;
 
 /** A trace's requests, line by line. Confined to one thread. */
 final class TraceLines implements KeyStream {
     private static final int SECTOR_BYTES = 512;
+    /** A block device's request is a few megabytes at the most: what is more is another column. */
+    private static final long MOST_BYTES = 1L << 32;
     private static final Hasher64 HASHER = Hashing.komihash5_0();
 
     private final TraceFile trace;
@@ -20,6 +23,7 @@ final class TraceLines implements KeyStream {
     /** -1 without one. */
     private final int operationColumn;
     private long line;
+    private boolean any;
     private long key;
     private Operation operation = Operation.READ;
     private long bytes = 1;
@@ -28,13 +32,12 @@ final class TraceLines implements KeyStream {
     private long lastBlock = -1;
     private long device;
 
-    TraceLines(TraceFile trace, BufferedReader reader) throws IOException {
+    TraceLines(TraceFile trace, BufferedReader reader) {
         this.trace = trace;
         this.reader = reader;
         TraceColumns named = trace.columns();
         if (trace.format() == TraceFormat.CSV) {
-            String names = reader.readLine();
-            line++;
+            String names = readLine();
             List<String> columns = names == null
                     ? List.of()
                     : List.of(names.split(",", -1)).stream().map(String::strip).toList();
@@ -60,31 +63,34 @@ final class TraceLines implements KeyStream {
     }
 
     @Override
-    public boolean next() throws IOException {
+    public boolean next() {
         if (block <= lastBlock) {
             key = Mixing.mix(device + block++);
             return true;
         }
-        String text = reader.readLine();
-        line++;
+        String text = readLine();
         while (text != null && text.isBlank()) {
-            text = reader.readLine();
-            line++;
+            text = readLine();
         }
         if (text == null) {
+            if (!any) {
+                throw new InvalidTraceException(trace.path() + ": no request in it (is it "
+                        + trace.format().optionName() + "?)");
+            }
             return false;
         }
+        any = true;
         switch (trace.format()) {
             case KEYS -> key = HASHER.hashCharsToLong(text.strip());
             case CSV -> columns(text.split(",", -1));
             case SPC -> {
                 String[] fields = text.split(",", -1);
-                operation = field(fields, 3).strip().equalsIgnoreCase("w") ? Operation.WRITE : Operation.READ;
-                request(field(fields, 0), number(field(fields, 1)) * SECTOR_BYTES, number(field(fields, 2)));
+                operation = either(field(fields, 3), "R", "W");
+                request(field(fields, 0), sector(number(field(fields, 1))), number(field(fields, 2)));
             }
             case MSR -> {
                 String[] fields = text.split(",", -1);
-                operation = field(fields, 3).strip().equalsIgnoreCase("write") ? Operation.WRITE : Operation.READ;
+                operation = either(field(fields, 3), "Read", "Write");
                 request(field(fields, 1) + "/" + field(fields, 2), number(field(fields, 4)), number(field(fields, 5)));
             }
         }
@@ -103,6 +109,9 @@ final class TraceLines implements KeyStream {
                 if (part < 0) {
                     throw wrong(part + " is no size", "0 or more bytes");
                 }
+                if (part > Long.MAX_VALUE - bytes) {
+                    throw wrong("the sizes come to more than can be counted", "columns of bytes");
+                }
                 bytes += part;
             }
         }
@@ -120,13 +129,48 @@ final class TraceLines implements KeyStream {
         };
     }
 
+    private Operation either(String name, String read, String write) {
+        String named = name.strip();
+        if (named.equalsIgnoreCase(read)) {
+            return Operation.READ;
+        }
+        if (named.equalsIgnoreCase(write)) {
+            return Operation.WRITE;
+        }
+        throw wrong("there is no operation '" + named + "'", read + " or " + write);
+    }
+
+    private long sector(long number) {
+        if (number < 0 || number > Long.MAX_VALUE / SECTOR_BYTES) {
+            throw wrong("sector " + number + " is out of range", "0 to " + Long.MAX_VALUE / SECTOR_BYTES);
+        }
+        return number * SECTOR_BYTES;
+    }
+
     /** The first of its blocks is the key, the others follow. */
     private void request(String unit, long offset, long length) {
+        if (length < 0 || length > MOST_BYTES) {
+            throw wrong(length + " bytes are asked for", "0 to " + MOST_BYTES);
+        }
+        if (offset < 0 || offset > Long.MAX_VALUE - MOST_BYTES) {
+            throw wrong("byte " + offset + " is out of range", "0 to " + (Long.MAX_VALUE - MOST_BYTES));
+        }
         device = HASHER.hashCharsToLong(unit);
         block = offset / trace.blockBytes();
         lastBlock = (offset + Math.max(1, length) - 1) / trace.blockBytes();
         bytes = trace.blockBytes();
         key = Mixing.mix(device + block++);
+    }
+
+    /** Also of a compressed file that is cut off or damaged. */
+    private @Nullable String readLine() {
+        line++;
+        try {
+            return reader.readLine();
+        } catch (IOException broken) {
+            throw new InvalidTraceException(String.format(Locale.ROOT, "%s, line %d: it cannot be read any further: %s",
+                    trace.path(), line, broken.getMessage() == null ? broken : broken.getMessage()));
+        }
     }
 
     private String field(String[] fields, int at) {

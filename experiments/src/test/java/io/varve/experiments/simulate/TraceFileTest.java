@@ -7,7 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.zip.GZIPOutputStream;
 
 import com.github.luben.zstd.ZstdOutputStream;
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tukaani.xz.LZMA2Options;
 import org.tukaani.xz.XZOutputStream;
@@ -118,6 +121,67 @@ class TraceFileTest {
         TraceFile other = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("bytes"), null), 4096);
         assertThatThrownBy(other::open).hasMessageContaining("no column 'bytes'")
                 .hasMessageContaining("--bytes-column");
+    }
+
+    /** What ends in the middle is not taken for the whole; nor is a damaged byte passed over. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "xz", "zstd"})
+    void aCompressedFileThatIsCutOffOrDamagedIsNamed(String how) throws IOException {
+        StringBuilder text = new StringBuilder();
+        SplittableRandom random = new SplittableRandom(3);
+        for (int i = 0; i < 100_000; i++) {
+            text.append(random.nextInt()).append('\n');
+        }
+        byte[] whole = compressed(how, text.toString());
+        Path file = Files.write(folder.resolve("trace"), whole);
+        TraceFile trace = new TraceFile(file, TraceFormat.KEYS, TraceColumns.of(null), 4096);
+        assertThat(read(trace)).hasSize(100_000);
+        for (int length : List.of(5, 100, whole.length / 2, whole.length - 20)) {
+            Files.write(file, Arrays.copyOf(whole, length));
+            assertThatThrownBy(() -> read(trace)).as("%d bytes of %d", length, whole.length)
+                    .isInstanceOf(InvalidTraceException.class).hasMessageContaining(file.toString())
+                    .hasMessageContaining("it cannot be read");
+        }
+        byte[] damaged = whole.clone();
+        Arrays.fill(damaged, whole.length / 2, whole.length / 2 + 100, (byte) 0xFF);
+        Files.write(file, damaged);
+        assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
+                .hasMessageContaining(file.toString());
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TraceFormat.class, names = {"KEYS", "SPC", "MSR"})
+    void aTraceWithoutARequestIsRefused(TraceFormat format) throws IOException {
+        for (String text : List.of("", "\n \n")) {
+            TraceFile trace = trace(format, text);
+            assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
+                    .hasMessageContaining("no request in it");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"SPC|0,8,4096,q,0.0|there is no operation 'q'; allowed is R or W",
+            "SPC|0,8,-1,R,0.0|-1 bytes are asked for; allowed is 0 to 4294967296",
+            "SPC|0,8,4294967297,R,0.0|4294967297 bytes are asked for",
+            "SPC|0,-8,4096,R,0.0|sector -8 is out of range; allowed is 0 to 18014398509481983",
+            "SPC|0,9223372036854775807,4096,R,0.0|sector 9223372036854775807 is out of range",
+            "SPC|0,-9223372036854775808,4096,R,0.0|is out of range",
+            "MSR|1,web,0,W,8192,512,5|there is no operation 'W'; allowed is Read or Write",
+            "MSR|1,web,0,Read,-1,512,5|byte -1 is out of range",
+            "MSR|1,web,0,Read,9223372036854775807,512,5|is out of range"})
+    void aBlockRequestThatCannotBeIsNamed(TraceFormat format, String text, String message) throws IOException {
+        String good = format == TraceFormat.SPC ? "0,8,4096,R,0.0\n" : "1,web,0,Read,8192,512,5\n";
+        TraceFile trace = trace(format, good + text + "\n");
+        assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
+                .hasMessageContaining("line 2: ").hasMessageContaining(message);
+    }
+
+    @Test
+    void sizesThatCannotBeAddedUpAreNamed() throws IOException {
+        Path file = Files.writeString(folder.resolve("trace"), "key,a,b\nx,9223372036854775807,1\n");
+        TraceFile trace = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("a", "b"), null), 4096);
+        assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
+                .hasMessageContaining("line 2: the sizes come to more than can be counted");
     }
 
     /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */

@@ -11,7 +11,7 @@ package io.varve.memory.locality;
  * @param keys    followed at a time
  */
 public record Sampling(double lowest, double highest, int keys) {
-    private static final int MOST_KEYS = 1 << 28;
+    private static final int MOST_KEYS = 1 << 27;
 
     /** 1 % of the requests, or what keeps 64,000 keys in the table if that is more. */
     public static final Sampling DEFAULT = new Sampling(0.01, 1, 64_000);

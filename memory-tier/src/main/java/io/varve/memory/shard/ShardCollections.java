@@ -164,14 +164,17 @@ public final class ShardCollections {
                 : expireAt;
     }
 
-    /** Gives the trees of a root item of this shard to another key of it; the root item goes. */
-    public void move(Key from, Item source, Key to, Item item, long expireAtMillis, long nowMillis) {
+    /**
+     * Gives the trees of a root item of this shard to another key of it; the root item goes.
+     *
+     * @param hint the class of penalty, or {@link ShardPenalties#AUTOMATIC}
+     */
+    public void move(Key from, Item source, Key to, Item item, long expireAtMillis, int hint, long nowMillis) {
         long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
         long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        int penaltyClass = ItemLayout.penaltyClass(source.address());
-        // It keeps its class, whatever the target's is; but who waits for that waits no more.
-        shard.classOfWrite(to, penaltyClass, nowMillis);
+        int written = shard.classOfWrite(to, inherited(hint, source), nowMillis);
+        int penaltyClass = context.tracking == null ? ItemLayout.penaltyClass(source.address()) : written;
         long made = begin(to, source.type(), source.valueLength(), lookAt,
                 ItemLayout.stamp(items.access().replacing(source.address(), nowMillis), penaltyClass), nowMillis);
         try {

@@ -9,6 +9,7 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.LowerTier;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.locality.AccessRecorder;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
@@ -54,6 +55,8 @@ public final class ShardContext {
 
     /** How penalties are tracked; null if they are not. */
     volatile @Nullable PenaltyTracking tracking;
+    /** How many classes of penalty there are, be they tracked or not. */
+    volatile int classes = PenaltyRanges.MOST;
     /** Of what all items have, what those of each class may have, 0 to 1; null before memory was divided. Not changed any more. */
     volatile double @Nullable [] shares;
 
@@ -139,6 +142,11 @@ public final class ShardContext {
 
     public @Nullable AccessRecorder recorder() {
         return recorder;
+    }
+
+    /** There are so many classes of penalty. */
+    public void classes(int number) {
+        classes = number;
     }
 
     /** Has penalties tracked from now on, or not: by each shard from when it is asked to {@linkplain ShardPenalties#settle settle}. */

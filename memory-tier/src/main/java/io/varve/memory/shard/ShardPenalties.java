@@ -65,8 +65,9 @@ public final class ShardPenalties {
      */
     public boolean settle() {
         PenaltyTracking wanted = context.tracking;
-        if (wanted == null || followed == null) {
+        if (wanted == null || followed == null || followed.begun() != wanted.begun()) {
             counts = new ClassCounts(PenaltyRanges.MOST);
+            release();
         }
         followed = wanted;
         long monitorBytes = wanted == null ? 0 : wanted.monitorBytes();
@@ -218,10 +219,8 @@ public final class ShardPenalties {
      * @return the class that it is to have
      */
     int restored(Key key, int told, int placed) {
-        PenaltyTracking tracking = followed;
-        int penaltyClass = told < 0
-                ? placed
-                : tracking == null ? told : Math.min(told, tracking.ranges().classes() - 1);
+        // It may have fallen when there were more classes, before a restart.
+        int penaltyClass = told < 0 ? placed : Math.min(told, context.classes - 1);
         if (demand != null) {
             demand.fetched(hash(key), penaltyClass);
         }

@@ -16,6 +16,7 @@ public final class CurveCommands {
     /** Of a ratio six decimals are told: more say nothing. */
     private static final double MILLION = 1e6;
     private static final String NOT_RECORDED = "ERR no accesses are recorded, CONFIG SET mrc-tracking yes begins with it";
+    private static final String UNTRACKED = ": penalties are not tracked, CONFIG SET penalty-tracking yes begins with it";
 
     private CurveCommands() {}
 
@@ -40,8 +41,9 @@ public final class CurveCommands {
             }
             int last = call.cache().itemClasses() - 1;
             if (!(isClass
-                    ? requireInRange(call, i + 1, "CLASS", 0, last)
-                    : requireInRange(call, i + 1, "POINTS", 1, MOST_POINTS))) {
+                    ? requireInRange(call, i + 1, "CLASS", 0, last,
+                            call.cache().config().tracksPenalties() ? "" : UNTRACKED)
+                    : requireInRange(call, i + 1, "POINTS", 1, MOST_POINTS, ""))) {
                 return;
             }
             if (isClass) {
@@ -59,13 +61,14 @@ public final class CurveCommands {
     }
 
     /** {@link Invocation#requireLong} that also refuses what is out of range: the handler just returns. */
-    static boolean requireInRange(Invocation call, int argument, String name, long least, long most) {
+    static boolean requireInRange(Invocation call, int argument, String name, long least, long most,
+            String why) {
         if (!call.requireLong(argument)) {
             return false;
         }
         if (call.longValue() < least || call.longValue() > most) {
             call.reply().error("ERR " + name + " is out of range, allowed is "
-                    + (least == most ? Long.toString(least) : least + " to " + most));
+                    + (least == most ? Long.toString(least) : least + " to " + most) + why);
             return false;
         }
         return true;

@@ -90,7 +90,7 @@ public final class PenaltyCommands {
     }
 
     private static boolean requireClass(Invocation call, int argument) {
-        return CurveCommands.requireInRange(call, argument, "CLASS", 0, call.cache().itemClasses() - 1L);
+        return CurveCommands.requireInRange(call, argument, "CLASS", 0, call.cache().itemClasses() - 1L, "");
     }
 
     private static void list(Invocation call) {

@@ -112,8 +112,8 @@ class CurveCommandsTest {
             "varve.mrc class 9223372036854775808|ERR value is not an integer or out of range",
             "varve.mrc points 0|ERR POINTS is out of range, allowed is 1 to 1024",
             "varve.mrc points 1025|ERR POINTS is out of range, allowed is 1 to 1024",
-            "varve.mrc class 1|ERR CLASS is out of range, allowed is 0",
-            "varve.mrc points 5 class -1|ERR CLASS is out of range, allowed is 0"})
+            "varve.mrc class 1|ERR CLASS is out of range, allowed is 0: penalties are not tracked, CONFIG SET penalty-tracking yes begins with it",
+            "varve.mrc points 5 class -1|ERR CLASS is out of range, allowed is 0: penalties are not tracked, CONFIG SET penalty-tracking yes begins with it"})
     void badInputIsRefused(String command, String error) {
         assertThat(harness.run(command)).isEqualTo("-" + error + "\r\n");
         harness.run("config", "set", "mrc-tracking", "yes");

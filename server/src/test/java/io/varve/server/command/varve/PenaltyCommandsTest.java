@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
+import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.command.HarnessTest;
@@ -144,6 +145,7 @@ class PenaltyCommandsTest extends HarnessTest {
             server.run(push.toArray(String[]::new));
             server.run("rename", "tmp" + i, key);
             assertThat(info("penalty_measured")).isEqualTo(Integer.toString(i + 1));
+            assertThat(classOf(key)).as("of a miss that cost 30 ms").isEqualTo(new PenaltyRanges(16).classOf(30_000));
         }
         assertThat(list().stream().mapToLong(words -> Long.parseLong(words.get(words.indexOf("misses") + 1))).sum())
                 .isEqualTo(10);
@@ -183,6 +185,26 @@ class PenaltyCommandsTest extends HarnessTest {
             assertThat(number(7, "bytes")).isPositive();
             server.run("del", "renamed" + i);
             assertThat(number(2, "bytes")).as("and all that belongs to it").isZero();
+        }
+        assertThat(server.cache().checkIntegrity()).isEmpty();
+    }
+
+    /** Packed and large, in the target's shard and in another. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1000})
+    void aNewNameIsOfTheClassThatTheClientSays(int elements) {
+        track();
+        for (int i = 0; i < 10; i++) {
+            List<String> push = new ArrayList<>(List.of("rpush", "tmp" + i));
+            for (int element = 0; element < elements; element++) {
+                push.add("element " + element);
+            }
+            server.run(push.toArray(String[]::new));
+            assertThat(classOf("tmp" + i)).isZero();
+            server.run("varve.class", "default", "5");
+            assertThat(server.run("rename", "tmp" + i, "key" + i)).isEqualTo(OK);
+            server.run("varve.class", "default", "auto");
+            assertThat(classOf("key" + i)).isEqualTo(5);
         }
         assertThat(server.cache().checkIntegrity()).isEmpty();
     }
