@@ -27,6 +27,19 @@ class PendingFillsTest {
         return () -> CompletableFuture.completedFuture(done.add(what));
     }
 
+    /** One that has come to where it waits, or is through. */
+    private Thread waitingWriter() {
+        Thread writer = new Thread(() -> {
+            fills.overtake("a", other);
+            done.add("overtaken");
+        });
+        writer.start();
+        while (writer.getState() != Thread.State.TIMED_WAITING && writer.isAlive()) {
+            Thread.onSpinWait();
+        }
+        return writer;
+    }
+
     @Test
     void whatNobodyWroteIsFilled() {
         try (PendingFills.Fill fill = fills.begin("a")) {
@@ -78,14 +91,7 @@ class PendingFillsTest {
         }
         assertThat(fills.size()).as("the fill is closed, and not answered").isEqualTo(1);
         fills.overtake("another key", other);
-        Thread writer = new Thread(() -> {
-            fills.overtake("a", other);
-            done.add("overtaken");
-        });
-        writer.start();
-        while (writer.getState() != Thread.State.TIMED_WAITING && writer.isAlive()) {
-            Thread.onSpinWait();
-        }
+        Thread writer = waitingWriter();
         assertThat(done).isEmpty();
         answer.completeExceptionally(new RedisException("OOM it is full"));
         writer.join();
@@ -109,14 +115,7 @@ class PendingFillsTest {
             assertThat(fill.unlessOvertaken(other, () -> own)).isNotDone();
         }
         second.complete(true);
-        Thread writer = new Thread(() -> {
-            fills.overtake("a", other);
-            done.add("overtaken");
-        });
-        writer.start();
-        while (writer.getState() != Thread.State.TIMED_WAITING && writer.isAlive()) {
-            Thread.onSpinWait();
-        }
+        Thread writer = waitingWriter();
         assertThat(done).isEmpty();
         first.complete(true);
         writer.join();
