@@ -61,7 +61,7 @@ final class MemoryDivision {
             return;
         }
         long start = context.ticker().nanoTime();
-        List<MissRatioCurve> curves = recorder.curves(context.ticker().wallMillis(), giveWay);
+        List<MissRatioCurve> curves = recorder.forecasts(context.ticker().wallMillis(), giveWay);
         long learnt = context.ticker().nanoTime();
         List<Demand> demands = new ArrayList<>(curves.size());
         for (int i = 0; i < curves.size(); i++) {

@@ -20,13 +20,14 @@ import org.jspecify.annotations.Nullable;
  * Has penalties tracked in all shards, and learns period by period what a miss costs in each class. Many threads: shards guard what is counted; settings are
  * changed by one thread at a time; {@link #slice} and {@link #endPeriod} are maintenance's.
  *
- * <p>Tables are in proportion to maxmemory: what is remembered has a sixty-fourth of it, 16 MiB at the most (the paper's Table 3), misses that wait
- * for a write have as much, 2 MiB at the most: a quarter of a million of them. Of a small maxmemory a thirty-second may go into tables as small
+ * <p>Tables are in proportion to maxmemory: what is remembered has a 128th of it, 16 MiB at the most (the paper's Table 3), misses that wait
+ * for a write have half as much, 2 MiB at the most: a quarter of a million of them. Of a small maxmemory a thirty-second may go into tables as small
  * as they can be; where that is not enough for all shards there are none, and classes are those that clients name, or that items had.
  */
 final class PenaltyLearning {
     private static final long MOST_MONITOR_BYTES = 2 << 20;
-    private static final int PART = 64;
+    private static final int MONITOR_PART = 256;
+    private static final int REMEMBERED_PART = 128;
     private static final int LARGEST_PART = 32;
     /** How often is counted how many accesses there were, where the recorder does not tell. */
     private static final long COUNT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -113,18 +114,20 @@ final class PenaltyLearning {
     private static PenaltyTracking trackingFor(CacheConfig config, long begun, int shards) {
         long memory = config.maxMemoryBytes();
         PenaltyRanges ranges = new PenaltyRanges(config.penalties().classes());
-        return new PenaltyTracking(begun, ranges, tableBytes(memory, shards, Regions.MIN_BYTES, MOST_MONITOR_BYTES),
+        return new PenaltyTracking(begun, ranges,
+                tableBytes(memory, shards, MONITOR_PART, Regions.MIN_BYTES, MOST_MONITOR_BYTES),
                 ranges.classes() == 1
                         ? 0
-                        : tableBytes(memory, shards, RememberedClasses.MIN_BYTES, RememberedClasses.DEFAULT_BYTES));
+                        : tableBytes(memory, shards, REMEMBERED_PART, RememberedClasses.MIN_BYTES,
+                                RememberedClasses.DEFAULT_BYTES));
     }
 
     /** What each shard has of a kind of tables, bytes: a power of two, or 0. */
-    private static long tableBytes(long memoryBytes, int shards, long least, long mostInAll) {
+    private static long tableBytes(long memoryBytes, int shards, int part, long least, long mostInAll) {
         if (least * shards > memoryBytes / LARGEST_PART) {
             return 0;
         }
-        return Math.max(least, Long.highestOneBit(Math.min(memoryBytes / PART, mostInAll) / shards));
+        return Math.max(least, Long.highestOneBit(Math.min(memoryBytes / part, mostInAll) / shards));
     }
 
     private static boolean settle(Shard shard) {

@@ -120,6 +120,26 @@ class HeldShardTest {
         }
     }
 
+    /** Nobody knows there yet what the key's class is to be: it stays what it was. */
+    @Test
+    void aLargeCollectionThatIsRenamedBeforeTrackingBeginsInItKeepsItsClass() throws InterruptedException {
+        cache.close();
+        Cache one = Cache.open(CacheConfig.defaults(16 << 20).withShards(1).withHashSeed(7).withTicker(ticker)
+                .withPenalties(TRACKED));
+        try (CollectionsFixture fixture = new CollectionsFixture(one)) {
+            fixture.session.writesInto(4);
+            fixture.makeHash("hash", 2000, 100, Item.NEVER);
+            fixture.session.writesInto(CacheSession.AUTOMATIC);
+            one.reconfigure(one.config().withPenalties(PenaltySettings.OFF));
+            fixture.plain.whileHeld(0, () -> one.reconfigure(one.config().withPenalties(TRACKED)));
+            fixture.transfer("hash", "moved", 0, true);
+            List<ClassReport> classes = Objects.requireNonNull(one.penalties()).classes();
+            assertThat(classes.get(4).bytes()).isGreaterThan(2000 * 100);
+            assertThat(classes.get(0).bytes()).as("neither nodes nor root item").isZero();
+            fixture.assertSound();
+        }
+    }
+
     private PenaltyReport report() {
         return Objects.requireNonNull(cache.penalties());
     }

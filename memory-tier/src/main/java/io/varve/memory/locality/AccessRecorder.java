@@ -152,16 +152,16 @@ public final class AccessRecorder {
     }
 
     /**
-     * The curves of all classes, each with memory of its own.
+     * {@link ReuseRecorder#forecast} of all classes.
      *
      * @param giveWay done after each hold of the lock
      */
-    public List<MissRatioCurve> curves(long nowMillis, Runnable giveWay) {
+    public List<MissRatioCurve> forecasts(long nowMillis, Runnable giveWay) {
         Waiting[] waiting = waiting(nowMillis, giveWay);
         List<MissRatioCurve> curves = new ArrayList<>(waiting.length);
         for (int i = 0; i < waiting.length; i++) {
             synchronized (lock) {
-                curves.add(recorder.curve(i, waiting));
+                curves.add(recorder.forecast(i, waiting));
             }
             giveWay.run();
         }

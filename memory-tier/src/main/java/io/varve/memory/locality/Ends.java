@@ -21,12 +21,16 @@ import java.util.Arrays;
  */
 final class Ends {
     private static final Scale TIMES = ReuseHistograms.TIMES;
+    /** What few accesses could tell counts no more than this many times: chance has a large part in it. */
+    private static final double MOST_A_WITNESS = 8;
 
     private final double[] bytes = new double[TIMES.buckets()];
     private final double[] reads = new double[TIMES.buckets()];
     private double weight;
     /** How far an item has sunk by the last age of each bucket, up to the last bucket of which anything is known. */
     private final double[] sunk = new double[TIMES.buckets()];
+    /** How many accesses there were for each that was early enough to tell of the ages of a bucket, 1 or more. */
+    private final double[] accessesAWitness = new double[TIMES.buckets()];
     private int known;
 
     void add(ReuseHistograms histograms, Waiting waiting) {
@@ -59,17 +63,36 @@ final class Ends {
             speed = Math.min(speed, left * scale / witnesses);
             long ages = TIMES.lowest(i + 1) - TIMES.lowest(i);
             // Those that end in this bucket do so evenly.
+            accessesAWitness[i] = exposure.of(0, clock) / witnesses;
             sunk[i] = sunk[i - 1] + speed * (ages - Math.clamp(bytes[i] / left, 0, 1) * (ages - 1) / 2);
             known = i;
         }
     }
 
-    /** @param accessesARead for each read so many accesses that leave an item */
+    /**
+     * The curve of the stream as it was, which began with nothing: what nobody had asked for before missed.
+     *
+     * @param accessesARead for each read so many accesses that leave an item
+     */
     MissRatioCurve curve(double accessesARead) {
+        return curve(accessesARead, 1);
+    }
+
+    /**
+     * The curve of what comes next, if it comes as before: how many reads come again at an age is judged, too, by those accesses that were early enough to reach it. A
+     * key that was accessed lately and not again yet has not missed.
+     *
+     * @param accessesARead as for {@link #curve}
+     */
+    MissRatioCurve forecast(double accessesARead) {
+        return curve(accessesARead, MOST_A_WITNESS);
+    }
+
+    private MissRatioCurve curve(double accessesARead, double mostAWitness) {
         MissRatioCurve.Builder curve = new MissRatioCurve.Builder(known);
         double hits = 0;
         for (int i = 1; i <= known; i++) {
-            hits += reads[i];
+            hits += reads[i] * Math.min(mostAWitness, accessesAWitness[i]);
             curve.add(sunk[i], 1 - hits / weight * accessesARead);
         }
         return curve.build();

@@ -306,6 +306,15 @@ public final class ReuseRecorder {
     }
 
     /**
+     * The curve of one class, with memory of its own, as it is going to be if accesses come as before. {@link #curve(int, long)} tells of a stream that began with nothing, and
+     * counts its first accesses as misses; here a key that was accessed lately, and not again yet, tells nothing of later. Of a stream that is many times as long as items
+     * stay both are the same.
+     */
+    public MissRatioCurve forecast(int itemClass, long nowMillis) {
+        return forecast(itemClass, waiting(nowMillis));
+    }
+
+    /**
      * The average eviction time under LRU: for how many accesses an item stays after the last one to it, in a memory that all classes share.
      *
      * @return {@link Long#MAX_VALUE} if nothing was seen that would fill such a memory
@@ -392,12 +401,30 @@ public final class ReuseRecorder {
     }
 
     MissRatioCurve curve(int itemClass, Waiting[] waiting) {
-        ReuseHistograms drawn = classes[itemClass];
-        ReuseHistograms histograms = drawn == null ? NOTHING : drawn;
+        return ends(itemClass, waiting).curve(accessesARead(itemClass));
+    }
+
+    /** What the curve of a class is going to be: {@link Ends#forecast}. */
+    MissRatioCurve forecast(int itemClass, Waiting[] waiting) {
+        return ends(itemClass, waiting).forecast(accessesARead(itemClass));
+    }
+
+    private Ends ends(int itemClass, Waiting[] waiting) {
+        ReuseHistograms histograms = drawn(itemClass);
         Ends ends = new Ends();
         ends.add(histograms, waiting[itemClass]);
         ends.sink(exposure, clock, histograms.drawnBytes);
-        return ends.curve(histograms.drawnReads == 0 ? 0 : histograms.drawn / histograms.drawnReads);
+        return ends;
+    }
+
+    private double accessesARead(int itemClass) {
+        ReuseHistograms histograms = drawn(itemClass);
+        return histograms.drawnReads == 0 ? 0 : histograms.drawn / histograms.drawnReads;
+    }
+
+    private ReuseHistograms drawn(int itemClass) {
+        ReuseHistograms histograms = classes[itemClass];
+        return histograms == null ? NOTHING : histograms;
     }
 
     long evictionTime(double memoryBytes, Waiting[] waiting) {

@@ -89,6 +89,11 @@ public final class ShardPenalties {
         return isSettled();
     }
 
+    /** Whether penalties are tracked here; a shard that is held when that begins follows later. */
+    boolean follows() {
+        return followed != null;
+    }
+
     /** Whether this shard has all that tracking needs, or nothing if it is off. */
     public boolean isSettled() {
         PenaltyTracking wanted = context.tracking;

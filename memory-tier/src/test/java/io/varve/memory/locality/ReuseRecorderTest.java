@@ -54,11 +54,15 @@ class ReuseRecorderTest {
                 read(recorder, random.nextInt(keys));
             }
             MissRatioCurve curve = recorder.curve(0);
+            MissRatioCurve forecast = recorder.forecast(0, 0);
             for (double share = 0.05; share < 0.9; share += 0.05) {
                 double x = -Math.log(1 - share);
                 double hits = share - (1 - (1 - share) * (1 + x)) / requestsAKey;
                 assertThat(curve.missRatio(share * keys * ITEM)).as("share %.2f, %s", share, sampling)
                         .isCloseTo(1 - hits, within(sampling.lowest() == 1 ? 0.004 : 0.02));
+                // The next requests find LRU with all that it holds.
+                assertThat(forecast.missRatio(share * keys * ITEM)).as("next, share %.2f, %s", share, sampling)
+                        .isCloseTo(1 - share, within(sampling.lowest() == 1 ? 0.006 : 0.03));
                 assertThat((double) recorder.evictionTime(share * keys * ITEM, 0)).as("share %.2f, %s", share, sampling)
                         .isCloseTo(x * keys, within(keys * (sampling.lowest() == 1 ? 0.02 : 0.15)));
             }

@@ -53,7 +53,7 @@ public final class PenaltyCommands {
 
     /** Leaves everything else of the key as it is: its clock, who watches it, the counts of hits and misses. */
     private static void set(Invocation call) {
-        if (!requireTracked(call) || !requireClass(call, 3)) {
+        if (!requireTracked(call) || !requireClass(call, 3, "")) {
             return;
         }
         Item item = call.item();
@@ -71,7 +71,7 @@ public final class PenaltyCommands {
         }
         int penaltyClass = CacheSession.AUTOMATIC;
         if (!call.argumentIs(2, "AUTO")) {
-            if (!requireClass(call, 2)) {
+            if (!requireClass(call, 2, " or AUTO")) {
                 return;
             }
             penaltyClass = (int) call.longValue();
@@ -89,8 +89,8 @@ public final class PenaltyCommands {
         return false;
     }
 
-    private static boolean requireClass(Invocation call, int argument) {
-        return CurveCommands.requireInRange(call, argument, "CLASS", 0, call.cache().itemClasses() - 1L, "");
+    private static boolean requireClass(Invocation call, int argument, String orElse) {
+        return CurveCommands.requireInRange(call, argument, "CLASS", 0, call.cache().itemClasses() - 1L, orElse);
     }
 
     private static void list(Invocation call) {

@@ -283,8 +283,8 @@ class PenaltyCommandsTest extends HarnessTest {
             "varve.class set nosuch 16>ERR CLASS is out of range, allowed is 0 to 15",
             "varve.class set nosuch 3>ERR no such key",
             "varve.class default automatic>ERR value is not an integer or out of range",
-            "varve.class default 16>ERR CLASS is out of range, allowed is 0 to 15",
-            "varve.class default -1>ERR CLASS is out of range, allowed is 0 to 15"})
+            "varve.class default 16>ERR CLASS is out of range, allowed is 0 to 15 or AUTO",
+            "varve.class default -1>ERR CLASS is out of range, allowed is 0 to 15 or AUTO"})
     void badInputIsRefusedAndNothingChanged(String command, String error) {
         track();
         server.run("set", "key", "value");
