@@ -111,6 +111,13 @@ final class PenaltyIT {
             RunRecord all = files.read(plan.measuringTheSet(run).orElseThrow()).orElseThrow();
             assertThat(record.number(PenaltyText.LIMIT)).isEqualTo(Math.round(all.number(PenaltyText.SET_BYTES) / 2));
             assertThat(record.number(PenaltyText.KEYS_SHARE)).isBetween(0.2, 0.7);
+            double exact = record.number(PenaltyText.UNDIVIDED_SECONDS);
+            assertThat(record.number(PenaltyText.BEST_SECONDS)).isPositive().isLessThan(exact);
+            assertThat(record.number(PenaltyText.BEST_SHARE)).isBetween(0.5, 1.0);
+            if (run.configuration().equals("lru")) {
+                assertThat(record.number(PenaltyText.MISS_DELAY_SECONDS)).as("as exact LRU, or nearly").isCloseTo(exact,
+                        org.assertj.core.data.Percentage.withPercentage(20));
+            }
         }
     }
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Has accesses recorded, and tells the curve that follows from them. Many threads: the recorder guards itself; settings are changed by one thread at a time;
  * {@link #slice} is maintenance's.
  *
- * <p>Window by window what is old counts less, so that the curve is that of the last ten or so. Keys that come back so late that a memory twice as large as this one would not hold
- * them are given up: they would fill the recorder's table, and nobody can ask for what they would tell.
+ * <p>Window by window what is old counts less, so that the curve is that of the last ten or so. Keys that come back so late that neither a memory twice as large as this one, nor all of this one for
+ * their class alone, would hold them are given up: they would fill the recorder's table, and nobody can ask for what they would tell.
  */
 final class CurveLearning {
     private static final double KEPT = 0.9;
@@ -107,13 +107,22 @@ final class CurveLearning {
         long nowMillis = context.ticker().wallMillis();
         Costs costs = costs();
         penalties.endPeriod(recorder, costs.itemBytes(context.budget().limitBytes()), giveWay);
-        double largest = LARGEST * context.budget().limitBytes();
-        long stays = recorder.evictionTime(costs.itemBytes(largest), nowMillis);
-        giveWay.run();
-        if (stays < Long.MAX_VALUE) {
-            recorder.giveUp(Math.max(windowAccesses, (long) (PATIENCE * stays)), giveWay);
-        }
+        recorder.giveUp(patience(recorder, costs, nowMillis, giveWay), giveWay);
         recorder.forget(KEPT, nowMillis, giveWay);
+    }
+
+    /** For how many accesses a key of each class is followed. */
+    private long[] patience(AccessRecorder recorder, Costs costs, long nowMillis, Runnable giveWay) {
+        double memory = context.budget().limitBytes();
+        long shared = recorder.evictionTime(costs.itemBytes(LARGEST * memory), nowMillis);
+        giveWay.run();
+        // A class may be given all of the memory: what it would do with that is to be known then.
+        long[] patience = recorder.evictionTimes(costs.itemBytes(memory), nowMillis, giveWay);
+        for (int i = 0; i < patience.length; i++) {
+            long stays = Math.max(shared, patience[i]);
+            patience[i] = stays == Long.MAX_VALUE ? stays : Math.max(windowAccesses, (long) (PATIENCE * stays));
+        }
+        return patience;
     }
 
     /** See {@link Cache#curve(int)}. */

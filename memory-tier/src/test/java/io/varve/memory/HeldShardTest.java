@@ -120,9 +120,9 @@ class HeldShardTest {
         }
     }
 
-    /** Nobody knows there yet what the key's class is to be: it stays what it was. */
+    /** Nothing is measured there yet, but what is known of a key stays known, and a client that names a class is heard. */
     @Test
-    void aLargeCollectionThatIsRenamedBeforeTrackingBeginsInItKeepsItsClass() throws InterruptedException {
+    void classesStayBeforeTrackingHasBegunInIt() throws InterruptedException {
         cache.close();
         Cache one = Cache.open(CacheConfig.defaults(16 << 20).withShards(1).withHashSeed(7).withTicker(ticker)
                 .withPenalties(TRACKED));
@@ -132,9 +132,13 @@ class HeldShardTest {
             fixture.session.writesInto(CacheSession.AUTOMATIC);
             one.reconfigure(one.config().withPenalties(PenaltySettings.OFF));
             fixture.plain.whileHeld(0, () -> one.reconfigure(one.config().withPenalties(TRACKED)));
+            assertThat(Objects.requireNonNull(one.penalties()).bytes()).as("it has not begun").isZero();
             fixture.transfer("hash", "moved", 0, true);
+            fixture.session.writesInto(5);
+            fixture.plain.set(0, CacheFixture.bytes("small"), VALUE, Item.NEVER);
             List<ClassReport> classes = Objects.requireNonNull(one.penalties()).classes();
             assertThat(classes.get(4).bytes()).isGreaterThan(2000 * 100);
+            assertThat(classes.get(5).bytes()).isGreaterThan(VALUE.length);
             assertThat(classes.get(0).bytes()).as("neither nodes nor root item").isZero();
             fixture.assertSound();
         }

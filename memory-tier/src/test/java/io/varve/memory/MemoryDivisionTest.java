@@ -175,6 +175,21 @@ final class MemoryDivisionTest {
         }
     }
 
+    /** A loop of dear keys that has just begun anew: most of its reads were first ones, and none of the next is. Cheap keys are asked for nine times as often. */
+    @Test
+    void memoryIsDividedByWhatIsGoingToCome() {
+        try (CacheFixture fixture = openOneShard(EvictionPolicy.ALLKEYS_PENALTY)) {
+            SplittableRandom random = new SplittableRandom(4);
+            int loop = KEYS / 2;
+            readThrough(fixture, 10 * loop * 6 / 5, i -> i % 10 != 0, _ -> random.nextInt(KEYS * 2 / 3),
+                    i -> i / 10 % loop, VALUE_BYTES, VALUE_BYTES);
+            ClassReport dear = report(fixture, HINTED_DEAR);
+            assertThat(dear.suggestedShare()).isBetween(0.5, 0.8);
+            MemoryCurve wasRead = Objects.requireNonNull(fixture.cache.curve(HINTED_DEAR));
+            assertThat(wasRead.missRatio(MEMORY)).as("of the reads that there were").isGreaterThan(0.65);
+        }
+    }
+
     private CacheFixture openOneShard(EvictionPolicy policy) {
         return new CacheFixture(Cache.open(CacheConfig.defaults(MEMORY).withShards(1).withSegmentSizeBytes(64 << 10)
                 .withHashSeed(7).withTicker(ticker).withEvictionPolicy(policy)
@@ -193,8 +208,13 @@ final class MemoryDivisionTest {
     /** Reads of cheap and of dear keys, of values of two sizes. @return how many of each missed in the second half */
     private long[] readThrough(CacheFixture fixture, IntPredicate isCheap, IntUnaryOperator cheapKeys,
             IntUnaryOperator dearKeys, int cheapBytes, int dearBytes) {
+        return readThrough(fixture, READS, isCheap, cheapKeys, dearKeys, cheapBytes, dearBytes);
+    }
+
+    private long[] readThrough(CacheFixture fixture, int reads, IntPredicate isCheap, IntUnaryOperator cheapKeys,
+            IntUnaryOperator dearKeys, int cheapBytes, int dearBytes) {
         long[] missed = new long[2];
-        for (int i = 0; i < READS; i++) {
+        for (int i = 0; i < reads; i++) {
             boolean cheap = isCheap.test(i);
             byte[] name = CacheFixture
                     .bytes((cheap ? "cheap" + cheapKeys.applyAsInt(i) : "dear" + dearKeys.applyAsInt(i)));
@@ -203,7 +223,7 @@ final class MemoryDivisionTest {
                 fixture.cache.maintain();
             }
             if (fixture.get(0, name) == null) {
-                missed[cheap ? 0 : 1] += i < READS / 2 ? 0 : 1;
+                missed[cheap ? 0 : 1] += i < reads / 2 ? 0 : 1;
                 int valueBytes = cheap ? cheapBytes : dearBytes;
                 fixture.session.writesInto(cheap ? HINTED_CHEAP : HINTED_DEAR);
                 ticker.advanceMillis(cheap ? CHEAP_MILLIS : DEAR_MILLIS);

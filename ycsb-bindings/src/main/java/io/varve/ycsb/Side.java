@@ -1,7 +1,7 @@
 package io.varve.ycsb;
 
 /** The two databases behind a cache: which of them has a record is decided by its key's hash. Immutable. */
-enum Side {
+public enum Side {
     /** The near one. */
     LOCAL,
     /** The far one, whose simulated delay can be raised while it runs. */
@@ -11,7 +11,7 @@ enum Side {
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
     /** Where a key's record is; the same in every process and run. */
-    static Side of(String key) {
+    public static Side of(String key) {
         return key.hashCode() * SPREAD < 0 ? REMOTE : LOCAL;
     }
 }

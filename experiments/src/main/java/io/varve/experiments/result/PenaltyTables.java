@@ -130,7 +130,8 @@ final class PenaltyTables {
             head.addAll(List.of(side + ": simulated delay, µs", "measured", "longest", "the database's own time, µs",
                     "a miss in all, µs", "misses"));
         }
-        head.addAll(List.of("all misses, s", "their simulated delays alone, s"));
+        head.addAll(List.of("all misses, s", "their simulated delays alone, s", "of exact LRU, simulated, s",
+                "of its best division, s", "remote keys in it"));
         List<List<String>> rows = new ArrayList<>();
         for (RunRecord run : whole(runs)) {
             List<String> row = new ArrayList<>(List.of(run.run().workload(), run.run().configuration()));
@@ -141,12 +142,19 @@ final class PenaltyTables {
                 }
             }
             row.add(number("%,.2f", run.number(PenaltyText.MISS_SECONDS)));
-            row.add(number("%,.2f", run.number(PenaltyText.MISS_DELAY_SECONDS)));
+            for (String seconds : List.of(PenaltyText.MISS_DELAY_SECONDS, PenaltyText.UNDIVIDED_SECONDS,
+                    PenaltyText.BEST_SECONDS)) {
+                row.add(number("%,.2f", run.number(seconds)));
+            }
+            row.add(number("%.0f %%", WHOLE * run.number(PenaltyText.BEST_SHARE)));
             rows.add(row);
         }
         return table(figure, head, rows, List.of(
                 "Means of the whole run. The delay is simulated: each answer is held back so long at the least. Where the client's core is "
-                        + "busy a thread waits longer, in the delay and everywhere; that is in the miss, too."));
+                        + "busy a thread waits longer, in the delay and everywhere; that is in the miss, too.",
+                "The last three: the delays that would have been asked for with as many keys in one exact LRU stack, and in two, one for each "
+                        + "database, of the fixed sizes that are best from the first request on. Another run of the same workload, simulated: "
+                        + "what is near to it is as good as dividing memory can be."));
     }
 
     private static List<RunRecord> whole(List<RunRecord> runs) {

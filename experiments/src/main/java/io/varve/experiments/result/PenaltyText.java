@@ -20,6 +20,10 @@ public final class PenaltyText {
     public static final String MISS_SECONDS = "misses_cost_seconds";
     /** What they would have cost had each taken the delay that was asked for and nothing else: the machine has no part in it. */
     public static final String MISS_DELAY_SECONDS = "misses_asked_delay_seconds";
+    /** The same of exact LRU with as many keys, and of the best of its fixed divisions between the databases; and what remote keys have there. Simulated. */
+    public static final String UNDIVIDED_SECONDS = "exact_lru_asked_delay_seconds";
+    public static final String BEST_SECONDS = "best_division_asked_delay_seconds";
+    public static final String BEST_SHARE = "best_division_remote_share";
     /** Before and after the remote database's delay was raised. */
     public static final String BEFORE_STRESS = "response_before_stress_mean_us";
     public static final String AFTER_STRESS = "response_after_stress_mean_us";

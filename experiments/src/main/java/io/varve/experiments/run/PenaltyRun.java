@@ -25,6 +25,7 @@ import io.varve.experiments.server.ProcessUsage;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
 import org.HdrHistogram.Histogram;
+import site.ycsb.WorkloadException;
 
 /**
  * One run of YCSB against a server in front of two databases, as the penalty paper does it (section 6.3): what the clients wait for, what is missed
@@ -32,6 +33,7 @@ import org.HdrHistogram.Histogram;
  */
 final class PenaltyRun {
     private static final double MICRO = 1e6;
+    private static final double NANOS = 1e9;
     private static final double HALF = 0.5;
     private static final double MOST_PERCENTILE = 99.99;
     private static final List<String> SIDES = List.of("LOCAL", "REMOTE");
@@ -52,6 +54,8 @@ final class PenaltyRun {
     private final List<RunRecord> others;
     private final LoadedDatabases databases;
     private final YcsbProcess ycsb;
+    /** That the server has in the end, where it evicts and nothing falls to flash; else 0. */
+    private long keysHeld;
 
     /** @param others runs of the same cell that were done before */
     PenaltyRun(RunContext context, LoadedDatabases databases, List<RunRecord> others) {
@@ -70,6 +74,28 @@ final class PenaltyRun {
             context.phase("load the databases", this::loadDatabases);
         }
         context.phase("operations", this::operations);
+        if (keysHeld > 0) {
+            context.phase("what a division could save at best, simulated", this::simulateDivisions);
+        }
+    }
+
+    /** What can be had at all, for a server that holds as many keys. */
+    private void simulateDivisions() throws IOException {
+        long start = System.nanoTime();
+        try {
+            BestDivision.Result best = new BestDivision(operationsAsked(),
+                    Math.toIntExact(keysHeld)).simulate(done -> {
+                        context.gauge.set(done * NANOS / (System.nanoTime() - start));
+                        return !context.stop.isAsked();
+                    });
+            if (!context.stop.isAsked()) {
+                context.measured.put(PenaltyText.UNDIVIDED_SECONDS, best.undividedSeconds());
+                context.measured.put(PenaltyText.BEST_SECONDS, best.bestSeconds());
+                context.measured.put(PenaltyText.BEST_SHARE, best.remoteShare());
+            }
+        } catch (WorkloadException e) {
+            context.faults.add("what a division could save: " + e.getMessage());
+        }
     }
 
     private void loadDatabases() throws IOException {
@@ -136,11 +162,17 @@ final class PenaltyRun {
     }
 
     private Map<String, String> forOperations(Path histograms) {
-        Map<String, String> properties = new LinkedHashMap<>(context.load);
-        properties.remove("mrc-window");
+        Map<String, String> properties = operationsAsked();
         properties.put("hdrhistogram.fileoutput", "true");
         properties.put("hdrhistogram.output.path", histograms + "/");
         properties.put("measurement.interval", "op");
+        return properties;
+    }
+
+    /** Which operations these are, and the databases' delays. */
+    private Map<String, String> operationsAsked() {
+        Map<String, String> properties = new LinkedHashMap<>(context.load);
+        properties.remove("mrc-window");
         Map<String, String> own = context.plan.configuration(context.run).client();
         if (own != null) {
             properties.putAll(own);
@@ -278,6 +310,7 @@ final class PenaltyRun {
         context.checks.add(Check.atMost("peak used_memory over maxmemory, bytes",
                 after.number("used_memory_peak").orElse(0) - after.number("maxmemory").orElse(0), 0));
         boolean falls = context.plan.configuration(context.run).settings().containsKey("flash-dir");
+        keysHeld = falls ? 0 : after.keys();
         String gone = falls ? "flash_written" : "evicted_keys";
         context.checks.add(Check.atLeast(falls ? "keys that fell to flash" : RunRecord.KEYS_EVICTED,
                 (double) after.number(gone).orElse(0) - before.number(gone).orElse(0), 1));

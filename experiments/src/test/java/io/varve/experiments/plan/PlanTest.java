@@ -220,6 +220,12 @@ final class PlanTest {
         assertThat(stress.window(30_000)).as("no less than the server takes").isEqualTo(10_000);
         assertThat(stress.window(1_000_000)).isEqualTo(250_000);
         assertThat(stress.window(500_000_000)).as("no more than the paper's").isEqualTo(1_000_000);
+        Map<String, Long> windows = Map.of("small", 15_000L, "medium", 50_000L, "large", 1_000_000L);
+        windows.forEach((scale, window) -> {
+            Plan other = Plan.of(read("penalty"), scale, Filters.NONE);
+            assertThat(other.runs()).as(scale).allSatisfy(run -> assertThat(
+                    other.penalty(run).window(other.size(run).operations())).isEqualTo(window));
+        });
     }
 
     @Test

@@ -65,6 +65,9 @@ final class PenaltyReportTest {
         measured.put(PenaltyText.HITS_SETTLED, 0.875);
         measured.put(PenaltyText.MISS_SECONDS, 12.5);
         measured.put(PenaltyText.MISS_DELAY_SECONDS, 8.75);
+        measured.put(PenaltyText.UNDIVIDED_SECONDS, 9.25);
+        measured.put(PenaltyText.BEST_SECONDS, 6.5);
+        measured.put(PenaltyText.BEST_SHARE, 0.85);
         measured.put(PenaltyText.LIMIT, 50e6);
         measured.put(LatencyText.P99, 2500.0);
         measured.put(PenaltyText.P9999, 12_000.0);
@@ -156,7 +159,9 @@ final class PenaltyReportTest {
                 .containsEntry("of maxmemory", "2.00 %");
         assertThat(row(tables, "Simulated delays", "b", "lru")).containsEntry("remote: simulated delay, µs", "1,000")
                 .containsEntry("measured", "-").containsEntry("all misses, s", "12.50")
-                .containsEntry("their simulated delays alone, s", "8.75");
+                .containsEntry("their simulated delays alone, s", "8.75")
+                .containsEntry("of exact LRU, simulated, s", "9.25").containsEntry("of its best division, s", "6.50")
+                .containsEntry("remote keys in it", "85 %");
     }
 
     @Test

@@ -137,7 +137,7 @@ public final class AccessRecorder {
      *
      * @param giveWay done after each hold of the lock
      */
-    public void giveUp(long accesses, Runnable giveWay) {
+    public void giveUp(long[] accesses, Runnable giveWay) {
         walk(giveWay, (from, to) -> recorder.giveUp(accesses, from, to));
     }
 
@@ -171,6 +171,23 @@ public final class AccessRecorder {
     /** {@link ReuseRecorder#evictionTime}. */
     public long evictionTime(double memoryBytes, long nowMillis) {
         return ask(nowMillis, waiting -> recorder.evictionTime(memoryBytes, waiting));
+    }
+
+    /**
+     * The average eviction time of each class that had the memory for itself, in accesses; {@link Long#MAX_VALUE} if it would not fill it.
+     *
+     * @param giveWay done after each hold of the lock
+     */
+    public long[] evictionTimes(double memoryBytes, long nowMillis, Runnable giveWay) {
+        Waiting[] waiting = waiting(nowMillis, giveWay);
+        long[] times = new long[waiting.length];
+        for (int i = 0; i < times.length; i++) {
+            synchronized (lock) {
+                times[i] = recorder.evictionTime(i, memoryBytes, waiting);
+            }
+            giveWay.run();
+        }
+        return times;
     }
 
     private <T> T ask(long nowMillis, Function<Waiting[], T> question) {

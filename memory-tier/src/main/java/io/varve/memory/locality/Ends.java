@@ -21,16 +21,15 @@ import java.util.Arrays;
  */
 final class Ends {
     private static final Scale TIMES = ReuseHistograms.TIMES;
-    /** What few accesses could tell counts no more than this many times: chance has a large part in it. */
-    private static final double MOST_A_WITNESS = 8;
+    private static final Scale AGES = ReuseHistograms.AGES;
+    /** What few reads can tell counts no more than so many times: chance has a large part in it. */
+    private static final double MOST_A_WITNESS = 4;
 
     private final double[] bytes = new double[TIMES.buckets()];
     private final double[] reads = new double[TIMES.buckets()];
     private double weight;
     /** How far an item has sunk by the last age of each bucket, up to the last bucket of which anything is known. */
     private final double[] sunk = new double[TIMES.buckets()];
-    /** How many accesses there were for each that was early enough to tell of the ages of a bucket, 1 or more. */
-    private final double[] accessesAWitness = new double[TIMES.buckets()];
     private int known;
 
     void add(ReuseHistograms histograms, Waiting waiting) {
@@ -54,7 +53,7 @@ final class Ends {
         double scale = left <= 0 ? 0 : allBytes / left;
         double speed = Double.MAX_VALUE;
         for (int i = 1; i < bytes.length - 1; i++) {
-            double witnesses = exposure.of(i, clock);
+            double witnesses = exposure.of(TIMES.lowest(i), clock);
             left -= bytes[i - 1];
             if (witnesses <= 0 || left <= 0) {
                 break;
@@ -63,7 +62,6 @@ final class Ends {
             speed = Math.min(speed, left * scale / witnesses);
             long ages = TIMES.lowest(i + 1) - TIMES.lowest(i);
             // Those that end in this bucket do so evenly.
-            accessesAWitness[i] = exposure.of(0, clock) / witnesses;
             sunk[i] = sunk[i - 1] + speed * (ages - Math.clamp(bytes[i] / left, 0, 1) * (ages - 1) / 2);
             known = i;
         }
@@ -75,27 +73,47 @@ final class Ends {
      * @param accessesARead for each read so many accesses that leave an item
      */
     MissRatioCurve curve(double accessesARead) {
-        return curve(accessesARead, 1);
-    }
-
-    /**
-     * The curve of what comes next, if it comes as before: how many reads come again at an age is judged, too, by those accesses that were early enough to reach it. A
-     * key that was accessed lately and not again yet has not missed.
-     *
-     * @param accessesARead as for {@link #curve}
-     */
-    MissRatioCurve forecast(double accessesARead) {
-        return curve(accessesARead, MOST_A_WITNESS);
-    }
-
-    private MissRatioCurve curve(double accessesARead, double mostAWitness) {
         MissRatioCurve.Builder curve = new MissRatioCurve.Builder(known);
         double hits = 0;
         for (int i = 1; i <= known; i++) {
-            hits += reads[i] * Math.min(mostAWitness, accessesAWitness[i]);
+            hits += reads[i];
             curve.add(sunk[i], 1 - hits / weight * accessesARead);
         }
         return curve.build();
+    }
+
+    /**
+     * The curve of what comes next, if it comes as before. How many reads come so long after the access before is judged by those that could: a read that comes when
+     * there have been fewer accesses than that is a first one because it is early, and tells nothing of later ones.
+     *
+     * @param accessesARead as for {@link #curve}
+     * @param readsAtAge    reads by how many accesses there had been before, in the buckets of {@link ReuseHistograms#AGES}
+     */
+    MissRatioCurve forecast(double accessesARead, double[] readsAtAge) {
+        double all = Arrays.stream(readsAtAge).sum();
+        double[] later = later(readsAtAge);
+        MissRatioCurve.Builder curve = new MissRatioCurve.Builder(known);
+        double hits = 0;
+        for (int i = 1; i <= known; i++) {
+            long age = TIMES.lowest(i);
+            int bucket = AGES.bucket(age);
+            // Those of one bucket came evenly.
+            double part = (double) (AGES.lowest(bucket + 1) - age)
+                    / (AGES.lowest(bucket + 1) - AGES.lowest(bucket));
+            double witnesses = later[bucket] + part * readsAtAge[bucket];
+            hits += reads[i] * (witnesses * MOST_A_WITNESS > all ? all / witnesses : MOST_A_WITNESS);
+            curve.add(sunk[i], 1 - hits / weight * accessesARead);
+        }
+        return curve.build();
+    }
+
+    /** Those of all later buckets. */
+    private static double[] later(double[] readsAtAge) {
+        double[] later = new double[readsAtAge.length];
+        for (int i = readsAtAge.length - 2; i >= 0; i--) {
+            later[i] = later[i + 1] + readsAtAge[i + 1];
+        }
+        return later;
     }
 
     /** The age at which an item has sunk so far; {@link Long#MAX_VALUE} if none does. */

@@ -1,33 +1,56 @@
 package io.varve.memory.locality;
 
 /**
- * In how many accesses of the stream an interval of a given length could have ended: no access that is younger than the stream ends one that is
- * older. Confined to its recorder.
+ * In how many accesses of the stream an interval of a given length could have ended: no access that is younger than the stream, or than the class it is
+ * about, ends one that is older. Confined to its recorder.
  */
 final class Exposure {
-    static final long BYTES = (long) ReuseHistograms.TIMES.buckets() * Double.BYTES;
-
-    /** Of periods that have ended, by length of the interval. */
-    private final double[] earlier = new double[ReuseHistograms.TIMES.buckets()];
+    private final Scale scale;
+    private final long begun;
+    /** Of periods that have ended, by the shortest length of a bucket. */
+    private final double[] earlier;
     private long periodStart;
+
+    /**
+     * @param scale in which lengths are told apart; between two of its buckets the numbers are taken to fall evenly
+     * @param begun how many accesses there were before
+     */
+    Exposure(Scale scale, long begun) {
+        this.scale = scale;
+        this.begun = begun;
+        earlier = new double[scale.buckets()];
+        periodStart = begun;
+    }
+
+    /** What one takes in memory. */
+    static long bytes(Scale scale) {
+        return (long) scale.buckets() * Double.BYTES;
+    }
 
     /** Accesses of the present period. */
     long period(long clock) {
         return clock - periodStart;
     }
 
-    /** @param bucket whose shortest interval is meant */
-    double of(int bucket, long clock) {
-        return earlier[bucket] + present(bucket, clock);
+    /** @param length of the interval, 0 or more */
+    double of(long length, long clock) {
+        int bucket = scale.bucket(length);
+        double witnesses = earlier[bucket];
+        if (bucket + 1 < earlier.length) {
+            long lowest = scale.lowest(bucket);
+            double part = (double) (length - lowest) / (scale.lowest(bucket + 1) - lowest);
+            witnesses -= part * (witnesses - earlier[bucket + 1]);
+        }
+        return witnesses + present(length, clock);
     }
 
-    private double present(int bucket, long clock) {
-        return Math.max(0, clock - Math.max(periodStart, ReuseHistograms.TIMES.lowest(bucket)));
+    private double present(long length, long clock) {
+        return Math.max(0, clock - Math.max(periodStart, begun + length));
     }
 
     void forget(double keep, long clock) {
         for (int i = 0; i < earlier.length; i++) {
-            earlier[i] = keep * of(i, clock);
+            earlier[i] = keep * (earlier[i] + present(scale.lowest(i), clock));
         }
         periodStart = clock;
     }

@@ -9,8 +9,15 @@ package io.varve.memory.locality;
 final class ReuseHistograms {
     /** Reuse times, exact to 1.6 %. Behind 2^48 accesses is never. */
     static final Scale TIMES = new Scale(6, 48);
+    /** For how long a class has been there, exact to an eighth. */
+    static final Scale AGES = new Scale(3, 48);
     /** What one of these takes in memory, but for single numbers. */
-    static final long BYTES = 4L * TIMES.buckets() * Double.BYTES;
+    static final long BYTES = (4L * TIMES.buckets() + AGES.buckets()) * Double.BYTES + Exposure.bytes(AGES);
+
+    /** How many accesses there had been before anything of the class was drawn. */
+    private final long begun;
+    /** Since then. */
+    final Exposure exposure;
 
     /** Bytes that were accessed again. */
     final double[] accessed = new double[TIMES.buckets()];
@@ -18,6 +25,8 @@ final class ReuseHistograms {
     final double[] gone = new double[TIMES.buckets()];
     /** Reads that came again. */
     final double[] reads = new double[TIMES.buckets()];
+    /** Reads, by how many accesses there had been since the class began: of these no earlier access can be longer ago. */
+    final double[] readsAtAge = new double[AGES.buckets()];
     /** Bytes still waited for when the present period began, less what is forgotten of them, by how long they had waited. */
     final double[] before = new double[TIMES.buckets()];
     /** All that were drawn and whose end is known, and those of {@link #before}. */
@@ -28,14 +37,30 @@ final class ReuseHistograms {
     double drawnBytes;
     double drawnReads;
 
+    ReuseHistograms(long begun) {
+        this.begun = begun;
+        exposure = new Exposure(AGES, begun);
+    }
+
+    /** Reads that were drawn, when there had been so many accesses; less than none if they belong to another class after all. */
+    void drawnReads(double reads, long clock) {
+        drawnReads += reads;
+        int age = AGES.bucket(clock - begun);
+        readsAtAge[age] = Math.max(0, readsAtAge[age] + reads);
+    }
+
     /** Ends the period: what is waited for now was waited for before the next one began. */
-    void forget(double keep, Waiting waiting) {
+    void forget(double keep, Waiting waiting, long clock) {
         for (int i = 0; i < accessed.length; i++) {
             before[i] = waiting.bytes(i) - keep * (waiting.bytes(i) - before[i]);
             accessed[i] *= keep;
             gone[i] *= keep;
             reads[i] *= keep;
         }
+        for (int i = 0; i < readsAtAge.length; i++) {
+            readsAtAge[i] *= keep;
+        }
+        exposure.forget(keep, clock);
         endedBefore = waiting.weight() - keep * (waiting.weight() - endedBefore);
         ended *= keep;
         drawn *= keep;

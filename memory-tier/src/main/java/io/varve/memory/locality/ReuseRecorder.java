@@ -33,7 +33,7 @@ public final class ReuseRecorder {
     /** Slots that are looked at for each key that is added while there are too many. */
     private static final int SLICE = 32;
     /** Of classes of which nothing was drawn; nobody writes to it. */
-    private static final ReuseHistograms NOTHING = new ReuseHistograms();
+    private static final ReuseHistograms NOTHING = new ReuseHistograms(0);
 
     private final Sampling sampling;
     private final DrawRate rate;
@@ -42,7 +42,7 @@ public final class ReuseRecorder {
     /** Of the first class from the start, of another when something of it is drawn: a server that is told of three classes of sixteen has no memory for the others. */
     private final @Nullable ReuseHistograms[] classes;
     private int classesInUse;
-    private final Exposure exposure = new Exposure();
+    private final Exposure exposure = new Exposure(ReuseHistograms.TIMES, 0);
 
     /** Accesses ever. */
     private long clock;
@@ -70,7 +70,7 @@ public final class ReuseRecorder {
         }
         this.sampling = sampling;
         this.classes = new ReuseHistograms[classes];
-        this.classes[0] = new ReuseHistograms();
+        this.classes[0] = new ReuseHistograms(0);
         classesInUse = 1;
         rate = new DrawRate(sampling, seed);
         draws = new Draws(rate.block(), ~seed);
@@ -176,13 +176,13 @@ public final class ReuseRecorder {
 
     /** The last access that was counted is drawn, and is a read. */
     void drawRead(int itemClass) {
-        of(itemClass).drawnReads += rate.block();
+        of(itemClass).drawnReads(rate.block(), clock);
     }
 
     private ReuseHistograms of(int itemClass) {
         ReuseHistograms histograms = classes[itemClass];
         if (histograms == null) {
-            histograms = new ReuseHistograms();
+            histograms = new ReuseHistograms(clock);
             classes[itemClass] = histograms;
             classesInUse++;
         }
@@ -193,8 +193,8 @@ public final class ReuseRecorder {
     void moveDrawnReads(int from, int to, int reads) {
         // No more than there are: of what was told long ago a part is forgotten.
         double moved = Math.min(of(from).drawnReads, rate.block() * reads);
-        of(from).drawnReads -= moved;
-        of(to).drawnReads += moved;
+        of(from).drawnReads(-moved, clock);
+        of(to).drawnReads(moved, clock);
     }
 
     /** The last access that was counted is drawn, and leaves an item whose key is not followed. */
@@ -289,9 +289,12 @@ public final class ReuseRecorder {
 
     /**
      * Follows no key for longer than this from the access that was drawn, so that keys which never come again do not fill the table. What memory
-     * would hold for longer is not known then: {@link #evictionTime} of the largest memory that matters, and some more, is a good choice.
+     * would hold for longer is not known then: {@link #evictionTime} of the largest memory that matters, and some more, is a good choice. A class that comes slowly needs
+     * longer to fill a memory of its own.
+     *
+     * @param accesses by class
      */
-    public void giveUp(long accesses) {
+    public void giveUp(long[] accesses) {
         giveUp(accesses, 0, followed.slots());
     }
 
@@ -306,8 +309,8 @@ public final class ReuseRecorder {
     }
 
     /**
-     * The curve of one class, with memory of its own, as it is going to be if accesses come as before. {@link #curve(int, long)} tells of a stream that began with nothing, and
-     * counts its first accesses as misses; here a key that was accessed lately, and not again yet, tells nothing of later. Of a stream that is many times as long as items
+     * The curve of one class, with memory of its own, as it is going to be if accesses come as before. {@link #curve(int, long)} tells of a stream that began with nothing, in
+     * which the first read of a key misses; here a read tells nothing of times that are longer than its class had been there. Of a stream that is many times as long as items
      * stay both are the same.
      */
     public MissRatioCurve forecast(int itemClass, long nowMillis) {
@@ -350,9 +353,9 @@ public final class ReuseRecorder {
         }
     }
 
-    void giveUp(long accesses, int from, int to) {
+    void giveUp(long[] accesses, int from, int to) {
         for (int slot = from; slot < to;) {
-            if (followed.used(slot) && clock - followed.start(slot) > accesses) {
+            if (followed.used(slot) && clock - followed.start(slot) > accesses[followed.itemClass(slot)]) {
                 countEnd(slot, of(followed.itemClass(slot)).accessed, Long.MAX_VALUE);
                 followed.remove(slot); // and looks at what has moved up
             } else {
@@ -383,7 +386,7 @@ public final class ReuseRecorder {
         for (int i = 0; i < classes.length; i++) {
             ReuseHistograms histograms = classes[i];
             if (histograms != null) {
-                histograms.forget(keep, waiting[i]);
+                histograms.forget(keep, waiting[i], clock);
             }
         }
         earlierReads = keep * reads();
@@ -406,14 +409,14 @@ public final class ReuseRecorder {
 
     /** What the curve of a class is going to be: {@link Ends#forecast}. */
     MissRatioCurve forecast(int itemClass, Waiting[] waiting) {
-        return ends(itemClass, waiting).forecast(accessesARead(itemClass));
+        return ends(itemClass, waiting).forecast(accessesARead(itemClass), drawn(itemClass).readsAtAge);
     }
 
     private Ends ends(int itemClass, Waiting[] waiting) {
         ReuseHistograms histograms = drawn(itemClass);
         Ends ends = new Ends();
         ends.add(histograms, waiting[itemClass]);
-        ends.sink(exposure, clock, histograms.drawnBytes);
+        ends.sink(histograms.exposure, clock, histograms.drawnBytes);
         return ends;
     }
 
@@ -429,6 +432,11 @@ public final class ReuseRecorder {
 
     long evictionTime(double memoryBytes, Waiting[] waiting) {
         return all(waiting).evictionTime(memoryBytes);
+    }
+
+    /** The average eviction time of one class that has a memory of its own; {@link Long#MAX_VALUE} if it would not fill it. */
+    long evictionTime(int itemClass, double memoryBytes, Waiting[] waiting) {
+        return ends(itemClass, waiting).evictionTime(memoryBytes);
     }
 
     private Ends all(Waiting[] waiting) {
@@ -453,7 +461,8 @@ public final class ReuseRecorder {
 
     /** What it takes in memory, whatever the number of keys; more with each class of which something was drawn for the first time. */
     public long bytes() {
-        return followed.bytes() + classesInUse * ReuseHistograms.BYTES + Exposure.BYTES;
+        return followed.bytes() + classesInUse * ReuseHistograms.BYTES
+                + Exposure.bytes(ReuseHistograms.TIMES);
     }
 
     int classes() {

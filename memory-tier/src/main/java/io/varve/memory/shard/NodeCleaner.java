@@ -54,7 +54,7 @@ final class NodeCleaner {
         if (letOwnerGo(root, ItemLayout.size(address), evicting, nowMillis)) {
             return disposeDying(location, address, nowMillis);
         }
-        trees.nodes().penaltyClass(location, ItemLayout.penaltyClass(items.address(root)));
+        follow(location, root);
         int moved = move(location, address, nowMillis);
         if (moved < 0 && mayEvict && line.mayGo(TimedHashes.expireAtMillis(items.address(root)))) {
             evict(root);
@@ -124,13 +124,26 @@ final class NodeCleaner {
                 || !line.isRandom() && line.isOwnerPast(root, nowMillis);
     }
 
-    /** The item that goes in the stead of a large one: itself, or the root item of a node; none if that has gone. */
+    /** A node takes the class of its root item, which a client may have changed since they met last. */
+    private void follow(long location, long root) {
+        trees.nodes().penaltyClass(location, ItemLayout.penaltyClass(items.address(root)));
+    }
+
+    /**
+     * The item that goes in the stead of a large one that is met: itself, or the root item of a node, which takes its class; none if that
+     * has gone.
+     */
     long ownerOf(long location) {
         long address = items.address(location);
         if (!ItemLayout.isInternal(address)) {
             return location;
         }
         int tree = ShardTrees.treeOf(address);
-        return trees.isDying(tree) ? Index.NONE : trees.rootItem(tree);
+        if (trees.isDying(tree)) {
+            return Index.NONE;
+        }
+        long root = trees.rootItem(tree);
+        follow(location, root);
+        return root;
     }
 }

@@ -174,7 +174,7 @@ public final class ShardCollections {
         long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
         int written = shard.classOfWrite(to, inherited(hint, source), nowMillis);
-        int penaltyClass = items.penalties().follows() ? written : ItemLayout.penaltyClass(source.address());
+        int penaltyClass = context.tracking == null ? ItemLayout.penaltyClass(source.address()) : written;
         long made = begin(to, source.type(), source.valueLength(), lookAt,
                 ItemLayout.stamp(items.access().replacing(source.address(), nowMillis), penaltyClass), nowMillis);
         try {

@@ -89,11 +89,6 @@ public final class ShardPenalties {
         return isSettled();
     }
 
-    /** Whether penalties are tracked here; a shard that is held when that begins follows later. */
-    boolean follows() {
-        return followed != null;
-    }
-
     /** Whether this shard has all that tracking needs, or nothing if it is off. */
     public boolean isSettled() {
         PenaltyTracking wanted = context.tracking;
@@ -155,7 +150,12 @@ public final class ShardPenalties {
     int classOfWrite(Key key, long overwritten, int hint) {
         int before = overwritten == 0 ? NO_CLASS : ItemLayout.penaltyClass(overwritten);
         PenaltyTracking tracking = followed;
-        return tracking == null ? Math.max(0, before) : classOfWrite(hash(key), before, hint, tracking.ranges());
+        if (tracking != null) {
+            return classOfWrite(hash(key), before, hint, tracking.ranges());
+        }
+        // A shard that was held when tracking began counts nothing yet, but who names a class is heard.
+        PenaltyTracking begun = context.tracking;
+        return begun != null && hint >= 0 ? Math.min(hint, begun.ranges().classes() - 1) : Math.max(0, before);
     }
 
     /**

@@ -129,7 +129,7 @@ class AccessRecorderTest {
         tasks.add(() -> {
             for (int i = 0; i < 200; i++) {
                 recorder.curve(0);
-                recorder.giveUp(Long.MAX_VALUE, () -> {});
+                recorder.giveUp(new long[] {Long.MAX_VALUE}, () -> {});
                 recorder.removeAll(1L << 62, 63);
             }
             return 0L;

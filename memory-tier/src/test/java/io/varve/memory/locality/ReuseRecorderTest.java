@@ -72,6 +72,91 @@ class ReuseRecorderTest {
         }
     }
 
+    /** A class is read for the first time when another has been there for long, and windows end all the time. */
+    @Test
+    void aClassThatBeginsLateIsForecastFromItsBeginning() {
+        int keys = 10_000;
+        ReuseRecorder recorder = new ReuseRecorder(2, new Sampling(0.05, 0.05, 30_000), 1);
+        SplittableRandom random = new SplittableRandom(6);
+        for (int i = 0; i < 10 * keys; i++) {
+            read(recorder, random.nextInt(keys));
+        }
+        for (int i = 1; i <= 6 * keys; i++) {
+            boolean second = i % 2 == 0;
+            recorder.read(hash((second ? keys : 0) + random.nextInt(keys)), second ? 1 : 0, ITEM, NEVER, 0);
+            if (i % (keys / 2) == 0) {
+                recorder.forget(0.9, 0);
+            }
+        }
+        for (int itemClass = 0; itemClass < 2; itemClass++) {
+            MissRatioCurve forecast = recorder.forecast(itemClass, 0);
+            for (double share = 0.1; share < 0.85; share += 0.1) {
+                assertThat(forecast.missRatio(share * keys * ITEM)).as("class %d, share %.1f", itemClass, share)
+                        .isCloseTo(1 - share, within(0.05));
+            }
+        }
+        // Three reads for each of its keys: many were first ones.
+        assertThat(recorder.curve(1, 0).missRatio(0.9 * keys * ITEM)).isGreaterThan(0.2);
+    }
+
+    /** Nobody asks for a key before it is there: reads tell all that there is to know, whatever was written before them. */
+    @Test
+    void whatIsLoadedBeforeItIsReadIsNotTakenForHits() {
+        int keys = 20_000;
+        ReuseRecorder recorder = new ReuseRecorder(1, Sampling.all(keys), 1);
+        for (int key = 0; key < keys; key++) {
+            recorder.write(hash(key), 0, ITEM, NEVER, 0);
+        }
+        SplittableRandom random = new SplittableRandom(7);
+        for (int i = 0; i < keys / 4; i++) {
+            read(recorder, random.nextInt(keys));
+        }
+        MissRatioCurve curve = recorder.curve(0);
+        MissRatioCurve forecast = recorder.forecast(0, 0);
+        assertThat(curve.missRatio(0.75 * keys * ITEM)).isGreaterThan(0.2);
+        for (double share = 0.1; share < 1; share += 0.1) {
+            assertThat(forecast.missRatio(share * keys * ITEM)).as("share %.1f", share)
+                    .isCloseTo(curve.missRatio(share * keys * ITEM), within(0.03));
+        }
+    }
+
+    /** The second time round all are hits where the loop fits; the first time nobody could have been asked for before. */
+    @Test
+    void aLoopThatHasGoneRoundTwiceIsForecastToHit() {
+        int loop = 10_000;
+        ReuseRecorder recorder = new ReuseRecorder(1, Sampling.all(loop), 1);
+        for (int i = 0; i < 2 * loop; i++) {
+            read(recorder, i % loop);
+            if (i == loop + loop / 20) {
+                // So few have come again that each stands for four, and no more.
+                assertThat(recorder.forecast(0, 0).missRatio(1.1 * loop * ITEM)).isCloseTo(1 - 4 * 0.05 / 1.05,
+                        within(0.03));
+            }
+        }
+        assertThat(recorder.forecast(0, 0).missRatio(1.1 * loop * ITEM)).isCloseTo(0, within(0.06));
+        assertThat(recorder.curve(0).missRatio(1.1 * loop * ITEM)).isCloseTo(0.5, within(0.01));
+        assertThat(recorder.forecast(0, 0).missRatio(0.9 * loop * ITEM)).isGreaterThan(0.97);
+    }
+
+    /** A class that comes slowly needs long to fill a memory of its own, and is followed for as long. */
+    @Test
+    void keysAreGivenUpByClass() {
+        ReuseRecorder recorder = new ReuseRecorder(2, Sampling.all(2000), 1);
+        for (int key = 0; key < 1000; key++) {
+            recorder.read(hash(key), key % 2, ITEM, NEVER, 0);
+        }
+        recorder.giveUp(new long[] {100, 599});
+        assertThat(recorder.followedKeys()).isEqualTo(50 + 300);
+        Waiting[] waiting = Waiting.ofClasses(2);
+        recorder.settle(waiting, 0, 0, recorder.slots());
+        assertThat(waiting[0].weight()).isEqualTo(50);
+        assertThat(waiting[1].weight()).isEqualTo(300);
+        assertThat(recorder.checkIntegrity()).isEmpty();
+        assertThat((double) recorder.evictionTime(1, 250.0 * ITEM, waiting)).as("every other access")
+                .isCloseTo(500, within(20.0));
+        assertThat(recorder.evictionTime(1, 2000.0 * ITEM, waiting)).isEqualTo(Long.MAX_VALUE);
+    }
+
     /** The curves are those of a recorder that has only these classes. */
     @Test
     void aClassOfWhichNothingIsDrawnTakesNoMemory() {
@@ -268,7 +353,7 @@ class ReuseRecorderTest {
                 read(recorder, 100_000 + random.nextInt(keys));
             }
             recorder.forget(0.5, 0);
-            recorder.giveUp(200_000);
+            recorder.giveUp(new long[] {200_000});
         }
         MissRatioCurve curve = recorder.curve(0);
         for (double share = 0.1; share < 0.95; share += 0.1) {

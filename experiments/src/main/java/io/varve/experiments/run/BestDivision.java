@@ -1,0 +1,191 @@
+package io.varve.experiments.run;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.Vector;
+import java.util.function.LongPredicate;
+
+import io.varve.experiments.simulate.DividedLru;
+import io.varve.ycsb.Side;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.Status;
+import site.ycsb.Workload;
+import site.ycsb.WorkloadException;
+import site.ycsb.measurements.Measurements;
+
+/**
+ * What the best of all fixed divisions between the two databases' keys would have had clients wait for: the simulated delays of what exact LRU stacks miss when YCSB's own
+ * workload asks for as many operations. So nobody's clock has a part in it, and a policy that divides memory can be judged by what can be had at all. Confined to one
+ * thread.
+ *
+ * <p>Keys are all alike: how long a record is does not depend on where it is. Reads fill the cache, and scans, which are reads of their first record; writes take a
+ * record out of it.
+ */
+final class BestDivision {
+    /** Shares of the remote database's keys are tried in steps of a twentieth. */
+    private static final int STEPS = 20;
+    private static final long OPERATIONS_A_LOOK = 1 << 14;
+    private static final double MICRO = 1e6;
+    private static final int MOST_EXPECTED = 1 << 28;
+
+    private final Properties properties = new Properties();
+    private final double localSeconds;
+    private final double remoteSeconds;
+    private final long stressAfter;
+    private final int stressFactor;
+    private final List<Candidate> candidates = new ArrayList<>();
+    private final Map<String, Integer> numbers;
+    private long calls;
+
+    /** One of the caches that get the same requests. */
+    private static final class Candidate {
+        /** Of the cache, for remote keys; NaN where nothing is divided. */
+        private final double share;
+        private final DividedLru cache;
+        private double waitedSeconds;
+
+        private Candidate(double share, DividedLru cache) {
+            this.share = share;
+            this.cache = cache;
+        }
+    }
+
+    /**
+     * The delays of all misses.
+     *
+     * @param undividedSeconds of one LRU stack for all keys
+     * @param bestSeconds      with the best of the divisions
+     * @param remoteShare      that remote keys have in it, 0 to 1
+     */
+    record Result(double undividedSeconds, double bestSeconds, double remoteShare) {}
+
+    /**
+     * @param properties of YCSB and of the binding, as the clients had them
+     * @param keys       that the cache holds, 1 or more
+     */
+    BestDivision(Map<String, String> properties, int keys) {
+        properties.forEach(this.properties::setProperty);
+        localSeconds = delaySeconds("local", 120);
+        remoteSeconds = delaySeconds("remote", 1000);
+        stressAfter = Long.parseLong(properties.getOrDefault("varve.stress.after-operations",
+                String.valueOf(Long.MAX_VALUE)));
+        stressFactor = Integer.parseInt(properties.getOrDefault("varve.stress.factor", "2"));
+        numbers = HashMap.newHashMap((int) Math.min(MOST_EXPECTED, number("recordcount")));
+        candidates.add(new Candidate(Double.NaN, DividedLru.undivided(keys)));
+        for (int step = 0; step <= STEPS; step++) {
+            double share = (double) step / STEPS;
+            candidates.add(new Candidate(share, DividedLru.divided(keys, share)));
+        }
+    }
+
+    private double delaySeconds(String side, int usualMicros) {
+        return Integer.parseInt(properties.getProperty("varve.db." + side + ".delay-us", String.valueOf(usualMicros)))
+                / MICRO;
+    }
+
+    private long number(String name) {
+        return Long.parseLong(properties.getProperty(name, "0"));
+    }
+
+    /**
+     * @param goOn asked now and then, with the operations that are done; false ends it
+     * @return the figures of what was done
+     * @throws WorkloadException if the workload refuses its properties
+     */
+    Result simulate(LongPredicate goOn) throws WorkloadException {
+        Measurements.setProperties(properties);
+        Workload workload = workload();
+        workload.init(properties);
+        try {
+            Object thread = workload.initThread(properties, 0, 1);
+            Caches caches = new Caches();
+            long operations = number("operationcount");
+            for (long i = 0; i < operations && (i % OPERATIONS_A_LOOK != 0 || goOn.test(i)); i++) {
+                if (!workload.doTransaction(caches, thread)) {
+                    throw new WorkloadException("the workload has no operation " + i);
+                }
+            }
+        } finally {
+            workload.cleanup();
+        }
+        Candidate best = candidates.get(1);
+        for (Candidate each : candidates.subList(1, candidates.size())) {
+            best = each.waitedSeconds < best.waitedSeconds ? each : best;
+        }
+        return new Result(candidates.getFirst().waitedSeconds, best.waitedSeconds, best.share);
+    }
+
+    private Workload workload() throws WorkloadException {
+        String name = properties.getProperty("workload", "site.ycsb.workloads.CoreWorkload");
+        try {
+            return Class.forName(name).asSubclass(Workload.class).getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException | ClassCastException e) {
+            throw new WorkloadException("workload=" + name + ": allowed is the name of a workload of YCSB", e);
+        }
+    }
+
+    private void read(String key) {
+        boolean remote = Side.of(key) == Side.REMOTE;
+        int number = numbers.computeIfAbsent(key, _ -> numbers.size());
+        double remoteNow = calls >= stressAfter ? stressFactor * remoteSeconds : remoteSeconds;
+        for (Candidate each : candidates) {
+            if (!each.cache.ask(number, remote)) {
+                each.waitedSeconds += remote ? remoteNow : localSeconds;
+            }
+        }
+    }
+
+    private void written(String key) {
+        Integer number = numbers.get(key);
+        if (number != null) {
+            candidates.forEach(each -> each.cache.remove(number));
+        }
+    }
+
+    /** All candidates, side by side, as a database of YCSB's. What is asked for is always there. */
+    private final class Caches extends DB {
+        private Status done() {
+            calls++;
+            return Status.OK;
+        }
+
+        @Override
+        public Status read(String table, String key, @Nullable Set<String> fields,
+                Map<String, ByteIterator> result) {
+            BestDivision.this.read(key);
+            return done();
+        }
+
+        @Override
+        @SuppressWarnings("NonApiType") // The types are YCSB's.
+        public Status scan(String table, String startKey, int recordCount, @Nullable Set<String> fields,
+                Vector<HashMap<String, ByteIterator>> result) {
+            BestDivision.this.read(startKey);
+            return done();
+        }
+
+        @Override
+        public Status update(String table, String key, Map<String, ByteIterator> values) {
+            written(key);
+            return done();
+        }
+
+        @Override
+        public Status insert(String table, String key, Map<String, ByteIterator> values) {
+            written(key);
+            return done();
+        }
+
+        @Override
+        public Status delete(String table, String key) {
+            written(key);
+            return done();
+        }
+    }
+}
