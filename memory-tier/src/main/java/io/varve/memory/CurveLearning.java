@@ -20,6 +20,8 @@ final class CurveLearning {
     private static final double LARGEST = 2;
     /** For so many times as long as an item stays there, keys are followed. */
     private static final double PATIENCE = 1.25;
+    /** A class would fill all of the memory after so many times as long as others stay in twice of it, at the most: what is slower, or has ended, is given up all the same. */
+    private static final long SLOWEST = 8;
 
     /** Of a small maxmemory so much is charged for recording at the most. */
     private static final int LARGEST_PART = 16;
@@ -119,8 +121,9 @@ final class CurveLearning {
         // A class may be given all of the memory: what it would do with that is to be known then.
         long[] patience = recorder.evictionTimes(costs.itemBytes(memory), nowMillis, giveWay);
         for (int i = 0; i < patience.length; i++) {
-            long stays = Math.max(shared, patience[i]);
-            patience[i] = stays == Long.MAX_VALUE ? stays : Math.max(windowAccesses, (long) (PATIENCE * stays));
+            patience[i] = shared == Long.MAX_VALUE
+                    ? shared
+                    : Math.max(windowAccesses, (long) (PATIENCE * Math.clamp(patience[i], shared, SLOWEST * shared)));
         }
         return patience;
     }

@@ -25,14 +25,18 @@ import site.ycsb.measurements.Measurements;
  * thread.
  *
  * <p>Keys are all alike: how long a record is does not depend on where it is. Reads fill the cache, and scans, which are reads of their first record; writes take a
- * record out of it.
+ * record out of it. A division that follows a demand that changes can be better than any fixed one.
  */
 final class BestDivision {
     /** Shares of the remote database's keys are tried in steps of a twentieth. */
     private static final int STEPS = 20;
     private static final long OPERATIONS_A_LOOK = 1 << 14;
     private static final double MICRO = 1e6;
-    private static final int MOST_EXPECTED = 1 << 28;
+    private static final String CORE_WORKLOAD = "site.ycsb.workloads.CoreWorkload";
+    /** Of each key: its name and number, and its places in all caches, which grow by doubling. */
+    private static final long BYTES_A_KEY = 150 + 2 * 9 * (STEPS + 2);
+    /** Of the heap, so much may go into it. */
+    private static final double MOST_OF_HEAP = 0.6;
 
     private final Properties properties = new Properties();
     private final double localSeconds;
@@ -76,7 +80,7 @@ final class BestDivision {
         stressAfter = Long.parseLong(properties.getOrDefault("varve.stress.after-operations",
                 String.valueOf(Long.MAX_VALUE)));
         stressFactor = Integer.parseInt(properties.getOrDefault("varve.stress.factor", "2"));
-        numbers = HashMap.newHashMap((int) Math.min(MOST_EXPECTED, number("recordcount")));
+        numbers = HashMap.newHashMap(Math.toIntExact(number("recordcount")));
         candidates.add(new Candidate(Double.NaN, DividedLru.undivided(keys)));
         for (int step = 0; step <= STEPS; step++) {
             double share = (double) step / STEPS;
@@ -91,6 +95,18 @@ final class BestDivision {
 
     private long number(String name) {
         return Long.parseLong(properties.getProperty(name, "0"));
+    }
+
+    /** Whether operations of these properties can be simulated here, in the memory that there is: a demand that pauses cannot, nor scans of the databases, nor a stress by the clock. */
+    static boolean isFor(Map<String, String> properties) {
+        double keys = Double.parseDouble(properties.getOrDefault("recordcount", "0"))
+                + Double.parseDouble(properties.getOrDefault("operationcount", "0"))
+                        * Double.parseDouble(properties.getOrDefault("insertproportion", "0"));
+        return CORE_WORKLOAD.equals(properties.getOrDefault("workload", CORE_WORKLOAD))
+                && (Double.parseDouble(properties.getOrDefault("scanproportion", "0")) == 0
+                        || "reads".equals(properties.get("varve.scan")))
+                && !properties.containsKey("varve.stress.after-seconds")
+                && keys * BYTES_A_KEY < MOST_OF_HEAP * Runtime.getRuntime().maxMemory();
     }
 
     /**
@@ -122,7 +138,7 @@ final class BestDivision {
     }
 
     private Workload workload() throws WorkloadException {
-        String name = properties.getProperty("workload", "site.ycsb.workloads.CoreWorkload");
+        String name = properties.getProperty("workload", CORE_WORKLOAD);
         try {
             return Class.forName(name).asSubclass(Workload.class).getDeclaredConstructor().newInstance();
         } catch (ReflectiveOperationException | ClassCastException e) {

@@ -215,7 +215,9 @@ public final class Runner {
             }
         }
         LoadedDatabases databases = new LoadedDatabases(files.directory(), context.run.size());
-        monitored(context, new PenaltyRun(context, databases, others)::measure);
+        PenaltyRun penalty = new PenaltyRun(context, databases, others);
+        monitored(context, penalty::measure);
+        penalty.compare();
         if (context.run.equals(plan.runs().getLast())) {
             databases.removeAll();
         }

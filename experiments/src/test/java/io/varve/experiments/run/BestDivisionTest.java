@@ -88,10 +88,23 @@ class BestDivisionTest {
                 "latest").undividedSeconds()).isGreaterThan(2 * reads);
     }
 
+    /** Nothing is held, so that clients wait for nearly each operation. */
     @Test
     void endsWhenItIsToldTo() throws WorkloadException {
-        Result result = new BestDivision(properties(), RECORDS).simulate(done -> done == 0);
-        assertThat(result.undividedSeconds()).isBetween(0.01, simulate(RECORDS).undividedSeconds());
+        double whole = simulate(1).undividedSeconds();
+        Result part = new BestDivision(properties(), 1).simulate(done -> done < OPERATIONS / 2);
+        assertThat(part.undividedSeconds()).isBetween(0.5 * whole, 0.6 * whole);
+    }
+
+    @Test
+    void saysWhatItCannotSimulate() {
+        assertThat(BestDivision.isFor(properties())).isTrue();
+        assertThat(BestDivision.isFor(properties("workload", "io.varve.ycsb.PausingWorkload"))).isFalse();
+        assertThat(BestDivision.isFor(properties("scanproportion", "0.5"))).isFalse();
+        assertThat(BestDivision.isFor(properties("scanproportion", "0.5", "varve.scan", "reads"))).isTrue();
+        assertThat(BestDivision.isFor(properties("varve.stress.after-seconds", "5"))).isFalse();
+        assertThat(BestDivision.isFor(properties("insertproportion", "0.5", "operationcount", "1000000000000")))
+                .as("more keys than there is memory for").isFalse();
     }
 
     @Test

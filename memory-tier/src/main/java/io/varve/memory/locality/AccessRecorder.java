@@ -17,7 +17,7 @@ public final class AccessRecorder {
     private static final int SLICE = 4096;
     /**
      * The table takes one in so many bytes of the memory that the items have. With items of 250 bytes one access in a hundred can then be drawn, and followed for longer than an item
-     * would stay in twice the memory.
+     * would stay in twice the memory; where several slow classes are followed for longer than that, fewer are drawn.
      */
     private static final int PART_OF_MEMORY = 256;
     private static final int BYTES_A_KEY = 66;

@@ -87,20 +87,20 @@ final class Ends {
      * there have been fewer accesses than that is a first one because it is early, and tells nothing of later ones.
      *
      * @param accessesARead as for {@link #curve}
-     * @param readsAtAge    reads by how many accesses there had been before, in the buckets of {@link ReuseHistograms#AGES}
+     * @param of            whose reads these are
      */
-    MissRatioCurve forecast(double accessesARead, double[] readsAtAge) {
-        double all = Arrays.stream(readsAtAge).sum();
-        double[] later = later(readsAtAge);
+    MissRatioCurve forecast(double accessesARead, ReuseHistograms of, long clock) {
+        double all = Arrays.stream(of.readsAtAge).sum();
+        double[] later = later(of.readsAtAge);
         MissRatioCurve.Builder curve = new MissRatioCurve.Builder(known);
         double hits = 0;
         for (int i = 1; i <= known; i++) {
             long age = TIMES.lowest(i);
             int bucket = AGES.bucket(age);
-            // Those of one bucket came evenly.
-            double part = (double) (AGES.lowest(bucket + 1) - age)
-                    / (AGES.lowest(bucket + 1) - AGES.lowest(bucket));
-            double witnesses = later[bucket] + part * readsAtAge[bucket];
+            // Those of one bucket came evenly, up to now.
+            long end = Math.min(AGES.lowest(bucket + 1), clock - of.begun + 1);
+            double part = Math.max(0.0, end - age) / Math.max(1, end - AGES.lowest(bucket));
+            double witnesses = later[bucket] + part * of.readsAtAge[bucket];
             hits += reads[i] * (witnesses * MOST_A_WITNESS > all ? all / witnesses : MOST_A_WITNESS);
             curve.add(sunk[i], 1 - hits / weight * accessesARead);
         }

@@ -34,14 +34,20 @@ final class Exposure {
 
     /** @param length of the interval, 0 or more */
     double of(long length, long clock) {
-        int bucket = scale.bucket(length);
-        double witnesses = earlier[bucket];
-        if (bucket + 1 < earlier.length) {
-            long lowest = scale.lowest(bucket);
-            double part = (double) (length - lowest) / (scale.lowest(bucket + 1) - lowest);
-            witnesses -= part * (witnesses - earlier[bucket + 1]);
+        return earlier(length) + present(length, clock);
+    }
+
+    private double earlier(long length) {
+        long longest = periodStart - begun;
+        if (length >= longest) {
+            return 0;
         }
-        return witnesses + present(length, clock);
+        int bucket = scale.bucket(length);
+        long lowest = scale.lowest(bucket);
+        // Nothing was older than the stream, wherever its bucket ends.
+        long end = Math.min(scale.lowest(bucket + 1), longest);
+        double atEnd = end == longest ? 0 : earlier[bucket + 1];
+        return earlier[bucket] + (atEnd - earlier[bucket]) * (length - lowest) / (end - lowest);
     }
 
     private double present(long length, long clock) {

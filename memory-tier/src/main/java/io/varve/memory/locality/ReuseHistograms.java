@@ -15,7 +15,7 @@ final class ReuseHistograms {
     static final long BYTES = (4L * TIMES.buckets() + AGES.buckets()) * Double.BYTES + Exposure.bytes(AGES);
 
     /** How many accesses there had been before anything of the class was drawn. */
-    private final long begun;
+    final long begun;
     /** Since then. */
     final Exposure exposure;
 
@@ -42,11 +42,25 @@ final class ReuseHistograms {
         exposure = new Exposure(AGES, begun);
     }
 
-    /** Reads that were drawn, when there had been so many accesses; less than none if they belong to another class after all. */
-    void drawnReads(double reads, long clock) {
+    /** Reads are drawn, now that there have been so many accesses. */
+    void addDrawnReads(double reads, long clock) {
         drawnReads += reads;
-        int age = AGES.bucket(clock - begun);
-        readsAtAge[age] = Math.max(0, readsAtAge[age] + reads);
+        readsAtAge[AGES.bucket(clock - begun)] += reads;
+    }
+
+    /**
+     * Reads that were drawn lately belong to another class after all.
+     *
+     * @param reads no more than there are
+     */
+    void removeDrawnReads(double reads, long clock) {
+        drawnReads -= reads;
+        double left = reads;
+        for (int i = AGES.bucket(clock - begun); i >= 0 && left > 0; i--) {
+            double taken = Math.min(left, readsAtAge[i]);
+            readsAtAge[i] -= taken;
+            left -= taken;
+        }
     }
 
     /** Ends the period: what is waited for now was waited for before the next one began. */

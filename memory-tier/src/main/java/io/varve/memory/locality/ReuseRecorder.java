@@ -39,9 +39,10 @@ public final class ReuseRecorder {
     private final DrawRate rate;
     private final Draws draws;
     private final FollowedKeys followed;
-    /** Of the first class from the start, of another when something of it is drawn: a server that is told of three classes of sixteen has no memory for the others. */
+    /** Of a class when something of it is drawn for the first time: a server that is told of three classes of sixteen has no memory for the others. */
     private final @Nullable ReuseHistograms[] classes;
-    private int classesInUse;
+    /** The first class among them, from the start. */
+    private int classesInUse = 1;
     private final Exposure exposure = new Exposure(ReuseHistograms.TIMES, 0);
 
     /** Accesses ever. */
@@ -70,8 +71,6 @@ public final class ReuseRecorder {
         }
         this.sampling = sampling;
         this.classes = new ReuseHistograms[classes];
-        this.classes[0] = new ReuseHistograms(0);
-        classesInUse = 1;
         rate = new DrawRate(sampling, seed);
         draws = new Draws(rate.block(), ~seed);
         followed = new FollowedKeys(sampling.keys());
@@ -176,7 +175,7 @@ public final class ReuseRecorder {
 
     /** The last access that was counted is drawn, and is a read. */
     void drawRead(int itemClass) {
-        of(itemClass).drawnReads(rate.block(), clock);
+        of(itemClass).addDrawnReads(rate.block(), clock);
     }
 
     private ReuseHistograms of(int itemClass) {
@@ -184,7 +183,7 @@ public final class ReuseRecorder {
         if (histograms == null) {
             histograms = new ReuseHistograms(clock);
             classes[itemClass] = histograms;
-            classesInUse++;
+            classesInUse += itemClass == 0 ? 0 : 1;
         }
         return histograms;
     }
@@ -192,9 +191,11 @@ public final class ReuseRecorder {
     /** So many reads were taken for those of a class, and belong to another: as is known when a write that fills what they have missed is drawn. */
     void moveDrawnReads(int from, int to, int reads) {
         // No more than there are: of what was told long ago a part is forgotten.
-        double moved = Math.min(of(from).drawnReads, rate.block() * reads);
-        of(from).drawnReads(-moved, clock);
-        of(to).drawnReads(moved, clock);
+        double moved = Math.min(drawn(from).drawnReads, rate.block() * reads);
+        if (moved > 0) {
+            of(from).removeDrawnReads(moved, clock);
+            of(to).addDrawnReads(moved, clock);
+        }
     }
 
     /** The last access that was counted is drawn, and leaves an item whose key is not followed. */
@@ -409,7 +410,7 @@ public final class ReuseRecorder {
 
     /** What the curve of a class is going to be: {@link Ends#forecast}. */
     MissRatioCurve forecast(int itemClass, Waiting[] waiting) {
-        return ends(itemClass, waiting).forecast(accessesARead(itemClass), drawn(itemClass).readsAtAge);
+        return ends(itemClass, waiting).forecast(accessesARead(itemClass), drawn(itemClass), clock);
     }
 
     private Ends ends(int itemClass, Waiting[] waiting) {

@@ -173,8 +173,10 @@ public final class ShardCollections {
         long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
         long lookAt = lookAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
+        // Asked first: who begins tracking does not wait for this shard, and before that nobody looks for a class.
+        boolean tracked = context.tracking != null;
         int written = shard.classOfWrite(to, inherited(hint, source), nowMillis);
-        int penaltyClass = context.tracking == null ? ItemLayout.penaltyClass(source.address()) : written;
+        int penaltyClass = tracked ? written : ItemLayout.penaltyClass(source.address());
         long made = begin(to, source.type(), source.valueLength(), lookAt,
                 ItemLayout.stamp(items.access().replacing(source.address(), nowMillis), penaltyClass), nowMillis);
         try {

@@ -73,17 +73,18 @@ class ReuseRecorderTest {
     }
 
     /** A class is read for the first time when another has been there for long, and windows end all the time. */
-    @Test
-    void aClassThatBeginsLateIsForecastFromItsBeginning() {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aClassThatBeginsLateIsForecastFromItsBeginning(int late) {
         int keys = 10_000;
         ReuseRecorder recorder = new ReuseRecorder(2, new Sampling(0.05, 0.05, 30_000), 1);
         SplittableRandom random = new SplittableRandom(6);
         for (int i = 0; i < 10 * keys; i++) {
-            read(recorder, random.nextInt(keys));
+            recorder.read(hash(random.nextInt(keys)), 1 - late, ITEM, NEVER, 0);
         }
         for (int i = 1; i <= 6 * keys; i++) {
             boolean second = i % 2 == 0;
-            recorder.read(hash((second ? keys : 0) + random.nextInt(keys)), second ? 1 : 0, ITEM, NEVER, 0);
+            recorder.read(hash((second ? keys : 0) + random.nextInt(keys)), second ? late : 1 - late, ITEM, NEVER, 0);
             if (i % (keys / 2) == 0) {
                 recorder.forget(0.9, 0);
             }
@@ -96,7 +97,7 @@ class ReuseRecorderTest {
             }
         }
         // Three reads for each of its keys: many were first ones.
-        assertThat(recorder.curve(1, 0).missRatio(0.9 * keys * ITEM)).isGreaterThan(0.2);
+        assertThat(recorder.curve(late, 0).missRatio(0.9 * keys * ITEM)).isGreaterThan(0.2);
     }
 
     /** Nobody asks for a key before it is there: reads tell all that there is to know, whatever was written before them. */
@@ -403,8 +404,9 @@ class ReuseRecorderTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ReuseRecorder recorder = new ReuseRecorder(2, Sampling.DEFAULT, 1);
         SplittableRandom random = new SplittableRandom(9);
-        // A class has its histograms from its first draw on, and the first access is drawn.
+        // A class has its histograms from its first draw on, and the first accesses are drawn.
         recorder.read(hash(-1), 1, ITEM, NEVER, 0);
+        recorder.read(hash(-2), 0, ITEM, NEVER, 0);
         assertThat(recorder.bytes())
                 .isEqualTo(new ReuseRecorder(2, Sampling.DEFAULT, 1).bytes() + ReuseHistograms.BYTES);
         for (int round = 0; round < 3; round++) {
