@@ -342,14 +342,15 @@ class TrackingDifferentialTest {
         SplittableRandom seeds = new SplittableRandom(seed);
         // Redis exchanges databases without a word to those who have cached their keys; in a transaction nobody can be asked; a key that is
         // set with a time that has passed is told of by Redis once more when somebody looks; and where a command is refused because 1.5 is no
-        // number of keys, it remembers one. Who publishes to itself is answered first (decision 20).
+        // number of keys, it remembers one. Who publishes to itself is answered first (decision 20). And a PFADD that has changed a HyperLogLog before it finds
+        // out that the rest is corrupt has changed what others have cached: Varve tells them, and Redis answers the error and does not.
         Set<String> without = Set.of("SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "SWAPDB", "MULTI", "EXAT", "PXAT", "1.5");
         for (long sent = 0; sent < COMMANDS; sent += SCRIPT_COMMANDS) {
             long scriptSeed = seeds.nextLong();
             SplittableRandom random = new SplittableRandom(scriptSeed);
             List<ScriptStep> script = new RandomCommands(scriptSeed, reference.isAtLeast(7)).script(SCRIPT_COMMANDS)
                     .stream().filter(step -> step.comparison() != ScriptStep.Comparison.RANDOM_POP
-                            && step.comparison() != ScriptStep.Comparison.PUSHES
+                            && step.comparison() != ScriptStep.Comparison.PUSHES && !corrupts(step)
                             && step.arguments().stream()
                                     .noneMatch(word -> without.contains(word.toUpperCase(Locale.ROOT))))
                     .toList();
@@ -375,5 +376,13 @@ class TrackingDifferentialTest {
                 }
             }
         }
+    }
+
+    /** Whether it may write into a HyperLogLog what is none. */
+    private static boolean corrupts(ScriptStep step) {
+        List<String> arguments = step.arguments();
+        return arguments.size() > 1 && arguments.get(1).startsWith("hll")
+                && Set.of("APPEND", "SET", "SETRANGE", "SETBIT", "BITFIELD")
+                        .contains(arguments.getFirst().toUpperCase(Locale.ROOT));
     }
 }
