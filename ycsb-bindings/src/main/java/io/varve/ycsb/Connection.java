@@ -72,7 +72,7 @@ final class Connection implements AutoCloseable {
         RedisClient client = RedisClient.create(acquireResources());
         try {
             client.setOptions(ClientOptions.builder()
-                    // A server that went away is an error of each operation, not a queue of them.
+                    // A server that went away is an error of each operation, not a queue of them: what was sent is not sent again.
                     .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                     // Waiting has its own timeout; a timer per command would be load of the generator's own.
                     .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build());

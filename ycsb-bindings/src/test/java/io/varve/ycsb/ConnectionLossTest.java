@@ -1,0 +1,133 @@
+package io.varve.ycsb;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * What becomes of a command whose connection is lost before its reply: it fails, and is not sent again over the next one. A fill that came once more, after the write that
+ * was waiting for it, would bring back what that write has replaced.
+ */
+class ConnectionLossTest {
+
+    private static final long WAIT_SECONDS = 30;
+
+    private final BlockingQueue<List<String>> received = new LinkedBlockingQueue<>();
+    private ServerSocket listening;
+    private Thread server;
+
+    /** An old server without a key, which hangs up where it should answer a SET. */
+    private void serve() {
+        while (true) {
+            try (Socket socket = listening.accept()) {
+                answer(socket);
+            } catch (IOException e) {
+                if (listening.isClosed()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    private void answer(Socket socket) throws IOException {
+        BufferedReader reader = new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
+        for (List<String> command = command(reader); command != null; command = command(reader)) {
+            if (command.get(0).equals("SET")) {
+                received.add(command);
+                return;
+            }
+            String reply = switch (command.get(0)) {
+                case "HELLO" -> "-ERR unknown command\r\n";
+                case "GET" -> "$-1\r\n";
+                default -> "+OK\r\n";
+            };
+            if (command.get(0).equals("GET")) {
+                received.add(command);
+            }
+            socket.getOutputStream().write(reply.getBytes(UTF_8));
+        }
+    }
+
+    /** Null at the connection's end. */
+    private static @Nullable List<String> command(BufferedReader reader) throws IOException {
+        String words = reader.readLine();
+        if (words == null) {
+            return null;
+        }
+        List<String> command = new ArrayList<>();
+        for (int i = Integer.parseInt(words.substring(1)); i > 0; i--) {
+            reader.readLine();
+            command.add(reader.readLine());
+        }
+        return command;
+    }
+
+    @BeforeEach
+    void listen() throws IOException {
+        listening = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+        server = new Thread(this::serve, "server");
+        server.start();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        listening.close();
+        server.join();
+    }
+
+    private Connection connect() throws RefusedException {
+        Properties properties = new Properties();
+        properties.setProperty("varve.host", listening.getInetAddress().getHostAddress());
+        properties.setProperty("varve.port", String.valueOf(listening.getLocalPort()));
+        return Connection.open(VarveOptions.parse(properties));
+    }
+
+    @Test
+    @Timeout(2 * WAIT_SECONDS)
+    void aCommandWithoutAReplyFailsAndIsNotSentAgain() throws Exception {
+        try (Connection connection = connect()) {
+            RedisFuture<String> set = connection.queue().set("key".getBytes(UTF_8), "old".getBytes(UTF_8));
+            connection.flush();
+            assertThatThrownBy(() -> Connection.reply(set)).isInstanceOf(RedisException.class);
+            assertThat(received.poll(WAIT_SECONDS, TimeUnit.SECONDS)).containsExactly("SET", "key", "old");
+            assertThat(getOverTheNextConnection(connection)).isNull();
+            assertThat(received.poll(WAIT_SECONDS, TimeUnit.SECONDS)).as("what comes first").containsExactly("GET",
+                    "key");
+        }
+        assertThat(received).isEmpty();
+    }
+
+    /** Until there is one each is an error at once, and none of them waits to be sent. */
+    private static byte @Nullable [] getOverTheNextConnection(Connection connection) {
+        while (true) {
+            try {
+                RedisFuture<byte[]> get = connection.queue().get("key".getBytes(UTF_8));
+                connection.flush();
+                return Connection.reply(get);
+            } catch (RedisException e) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}
