@@ -49,7 +49,7 @@ final class CurveLearning {
      * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more, or where maxmemory is
      * another by so much that the table should be twice as large, or half.
      *
-     * <p>What it takes is charged without asking: it is a 256th of maxmemory or so, 4.3 MB at the most. With sixteen classes in use it takes 1.5 MB even of a small maxmemory, which is to
+     * <p>What it takes is charged without asking: it is a 256th of maxmemory or so, 4.3 MB at the most. With sixteen classes in use it takes half a megabyte even of a small maxmemory, which is to
      * be the items': what is more than a sixteenth of it counts among what a server takes beside maxmemory.
      */
     void reconfigure(CacheConfig config) {

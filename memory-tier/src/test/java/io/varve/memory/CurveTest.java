@@ -98,7 +98,7 @@ final class CurveTest {
             MemoryCurve curve = curve(fixture);
             assertThat(curve.isKnown()).isFalse();
             assertThat(curve.missRatio(1e9)).isEqualTo(1);
-            assertThat(curve.recorderBytes()).isBetween(100_000L, 300_000L);
+            assertThat(curve.recorderBytes()).isBetween(80_000L, 100_000L);
             assertThat(fixture.cache.stats().poolBytes()).isEqualTo(charged + curve.recorderBytes());
             assertThat(fixture.cache.stats().usedBytes()).isEqualTo(used + curve.recorderBytes());
             fixture.get(0, name(1));

@@ -184,7 +184,7 @@ final class MemoryDivisionTest {
             readThrough(fixture, 10 * loop * 6 / 5, i -> i % 10 != 0, _ -> random.nextInt(KEYS * 2 / 3),
                     i -> i / 10 % loop, VALUE_BYTES, VALUE_BYTES);
             ClassReport dear = report(fixture, HINTED_DEAR);
-            assertThat(dear.suggestedShare()).isBetween(0.5, 0.8);
+            assertThat(dear.suggestedShare()).isBetween(0.45, 0.8);
             MemoryCurve wasRead = Objects.requireNonNull(fixture.cache.curve(HINTED_DEAR));
             assertThat(wasRead.missRatio(MEMORY)).as("of the reads that there were").isGreaterThan(0.65);
         }

@@ -34,8 +34,9 @@ final class Ends {
 
     void add(ReuseHistograms histograms, Waiting waiting) {
         for (int i = 0; i < bytes.length; i++) {
-            bytes[i] += histograms.accessed[i] + histograms.gone[i] + waiting.bytes(i) - histograms.before[i];
-            reads[i] += histograms.reads[i];
+            bytes[i] += histograms.accessed.get(i) + histograms.gone.get(i) + waiting.bytes(i)
+                    - histograms.before.get(i);
+            reads[i] += histograms.reads.get(i);
         }
         weight += histograms.ended + waiting.weight() - histograms.endedBefore;
     }

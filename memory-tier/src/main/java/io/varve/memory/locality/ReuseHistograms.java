@@ -11,24 +11,21 @@ final class ReuseHistograms {
     static final Scale TIMES = new Scale(6, 48);
     /** For how long a class has been there, exact to an eighth. */
     static final Scale AGES = new Scale(3, 48);
-    /** What one of these takes in memory, but for single numbers. */
-    static final long BYTES = (4L * TIMES.buckets() + AGES.buckets()) * Double.BYTES + Exposure.bytes(AGES);
-
     /** How many accesses there had been before anything of the class was drawn. */
     final long begun;
     /** Since then. */
     final Exposure exposure;
 
     /** Bytes that were accessed again. */
-    final double[] accessed = new double[TIMES.buckets()];
+    final TimeHistogram accessed = new TimeHistogram();
     /** Bytes that went. */
-    final double[] gone = new double[TIMES.buckets()];
+    final TimeHistogram gone = new TimeHistogram();
     /** Reads that came again. */
-    final double[] reads = new double[TIMES.buckets()];
+    final TimeHistogram reads = new TimeHistogram();
     /** Reads, by how many accesses there had been since the class began: of these no earlier access can be longer ago. */
     final double[] readsAtAge = new double[AGES.buckets()];
     /** Bytes still waited for when the present period began, less what is forgotten of them, by how long they had waited. */
-    final double[] before = new double[TIMES.buckets()];
+    final TimeHistogram before = new TimeHistogram();
     /** All that were drawn and whose end is known, and those of {@link #before}. */
     double ended;
     double endedBefore;
@@ -65,12 +62,12 @@ final class ReuseHistograms {
 
     /** Ends the period: what is waited for now was waited for before the next one began. */
     void forget(double keep, Waiting waiting, long clock) {
-        for (int i = 0; i < accessed.length; i++) {
-            before[i] = waiting.bytes(i) - keep * (waiting.bytes(i) - before[i]);
-            accessed[i] *= keep;
-            gone[i] *= keep;
-            reads[i] *= keep;
+        for (int i = 0; i < TIMES.buckets(); i++) {
+            before.put(i, waiting.bytes(i) - keep * (waiting.bytes(i) - before.get(i)));
         }
+        accessed.scale(keep);
+        gone.scale(keep);
+        reads.scale(keep);
         for (int i = 0; i < readsAtAge.length; i++) {
             readsAtAge[i] *= keep;
         }
@@ -80,5 +77,12 @@ final class ReuseHistograms {
         drawn *= keep;
         drawnBytes *= keep;
         drawnReads *= keep;
+    }
+
+    /** What these take in memory, but for single numbers. */
+    long bytes() {
+        return accessed.bytes() + gone.bytes() + reads.bytes() + before.bytes()
+                + (long) readsAtAge.length * Double.BYTES
+                + Exposure.bytes(AGES);
     }
 }

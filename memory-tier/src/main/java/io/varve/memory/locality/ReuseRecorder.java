@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Learns from a stream of accesses, at the cost of a small part of them, how soon items are accessed again. Confined to one thread, or
- * guarded by its owner's lock; its memory is fixed, but for the histograms that each class gets with its first draw, and recording allocates nothing else.
+ * guarded by its owner's lock; its memory is fixed, but for the histograms that each class gets with its first draw, and that grow with the longest reuse time. Recording allocates nothing else.
  *
  * <p><b>What is sampled.</b> Accesses are drawn at a fixed rate, whatever their keys (as AET's authors do [1]), and the key of a drawn access is
  * followed until it is accessed again or goes. Sampling keys by their hash (SHARDS [2], the set sampling of pRedis [3]) sees all
@@ -41,8 +41,6 @@ public final class ReuseRecorder {
     private final FollowedKeys followed;
     /** Of a class when something of it is drawn for the first time: a server that is told of three classes of sixteen has no memory for the others. */
     private final @Nullable ReuseHistograms[] classes;
-    /** The first class among them, from the start. */
-    private int classesInUse = 1;
     private final Exposure exposure = new Exposure(ReuseHistograms.TIMES, 0);
 
     /** Accesses ever. */
@@ -183,7 +181,6 @@ public final class ReuseRecorder {
         if (histograms == null) {
             histograms = new ReuseHistograms(clock);
             classes[itemClass] = histograms;
-            classesInUse += itemClass == 0 ? 0 : 1;
         }
         return histograms;
     }
@@ -227,7 +224,7 @@ public final class ReuseRecorder {
         ReuseHistograms histograms = of(followed.itemClass(slot));
         long reuse = clock - followed.start(slot);
         if (read) {
-            histograms.reads[ReuseHistograms.TIMES.bucket(reuse)] += rate.weight(followed.level(slot));
+            histograms.reads.add(reuse, rate.weight(followed.level(slot)));
         }
         countEnd(slot, histograms.accessed, reuse);
         followed.remove(slot);
@@ -238,9 +235,9 @@ public final class ReuseRecorder {
         followed.remove(slot);
     }
 
-    private void countEnd(int slot, double[] ended, long accesses) {
+    private void countEnd(int slot, TimeHistogram ended, long accesses) {
         double weight = rate.weight(followed.level(slot));
-        ended[ReuseHistograms.TIMES.bucket(accesses)] += weight * followed.bytes(slot);
+        ended.add(accesses, weight * followed.bytes(slot));
         of(followed.itemClass(slot)).ended += weight;
     }
 
@@ -460,10 +457,16 @@ public final class ReuseRecorder {
         return clock;
     }
 
-    /** What it takes in memory, whatever the number of keys; more with each class of which something was drawn for the first time. */
+    /**
+     * What it takes in memory, whatever the number of keys; more with each class of which something was drawn for the first time, and with longer reuse times than there were
+     * before.
+     */
     public long bytes() {
-        return followed.bytes() + classesInUse * ReuseHistograms.BYTES
-                + Exposure.bytes(ReuseHistograms.TIMES);
+        long bytes = followed.bytes() + Exposure.bytes(ReuseHistograms.TIMES);
+        for (ReuseHistograms histograms : classes) {
+            bytes += histograms == null ? 0 : histograms.bytes();
+        }
+        return bytes;
     }
 
     int classes() {

@@ -181,10 +181,12 @@ class ReuseRecorderTest {
         }
         assertThat(many.curve(5, ofMany).largestBytes()).as("nobody has asked for it").isZero();
         many.write(hash(5000), 7, ITEM, NEVER, 0);
-        assertThat(many.bytes()).isEqualTo(few.bytes() + ReuseHistograms.BYTES);
+        long more = new ReuseHistograms(0).bytes();
+        assertThat(many.bytes()).isEqualTo(few.bytes() + more);
         assertThat(many.checkIntegrity()).isEmpty();
+        few.forget(0.5, ofFew);
         many.forget(0.5, ofMany);
-        assertThat(many.bytes()).isEqualTo(few.bytes() + ReuseHistograms.BYTES);
+        assertThat(many.bytes()).isEqualTo(few.bytes() + more);
     }
 
     /** As told by the writes that fill what was missed. */
@@ -399,17 +401,15 @@ class ReuseRecorderTest {
         assertThat(recorder.rate()).isLessThan(0.001);
     }
 
+    /** But for histograms, which grow with the longest reuse time: by a step for each power of two. */
     @Test
     void recordingAllocatesNothing() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ReuseRecorder recorder = new ReuseRecorder(2, Sampling.DEFAULT, 1);
         SplittableRandom random = new SplittableRandom(9);
-        // A class has its histograms from its first draw on, and the first accesses are drawn.
-        recorder.read(hash(-1), 1, ITEM, NEVER, 0);
-        recorder.read(hash(-2), 0, ITEM, NEVER, 0);
-        assertThat(recorder.bytes())
-                .isEqualTo(new ReuseRecorder(2, Sampling.DEFAULT, 1).bytes() + ReuseHistograms.BYTES);
-        for (int round = 0; round < 3; round++) {
+        int quiet = 0;
+        for (int round = 0; round < 6; round++) {
+            long bytes = recorder.bytes();
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < 200_000; i++) {
                 long hash = hash(random.nextInt(150_000));
@@ -418,9 +418,37 @@ class ReuseRecorderTest {
                 recorder.readOfNothing(hash + 2, 0, i);
                 recorder.remove(hash + 1, i);
             }
-            // Asking how much it is may allocate itself.
-            assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(1000);
+            long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+            if (recorder.bytes() == bytes) {
+                // Asking how much it is may allocate itself.
+                assertThat(allocated).isLessThan(1000);
+                quiet++;
+            }
         }
+        assertThat(quiet).as("rounds without a longer reuse time").isGreaterThan(2);
+    }
+
+    /** Who sees short reuse times only takes little memory; the longest of all, never, takes none. */
+    @Test
+    void histogramsGrowWithTheLongestReuseTime() {
+        ReuseRecorder recorder = new ReuseRecorder(1, Sampling.all(2000), 1);
+        recorder.read(hash(0), 0, ITEM, NEVER, 0);
+        long least = recorder.bytes();
+        read(recorder, 0);
+        assertThat(recorder.bytes()).as("one access later").isEqualTo(least);
+        for (int key = 1; key < 1000; key++) {
+            read(recorder, key);
+        }
+        recorder.giveUp(new long[] {100});
+        assertThat(recorder.bytes()).as("never again").isEqualTo(least);
+        read(recorder, 999);
+        for (int key = 2000; key < 3000; key++) {
+            read(recorder, key);
+        }
+        read(recorder, 999);
+        long steps = ReuseHistograms.TIMES.bucket(1000) / 64L;
+        assertThat(recorder.bytes()).as("of two histograms").isEqualTo(least + 2 * steps * 64 * Double.BYTES);
+        assertThat(recorder.checkIntegrity()).isEmpty();
     }
 
     @Test

@@ -101,7 +101,7 @@ class CurveCommandsTest {
         assertThat(Long.parseLong(field("mrc_accesses"))).isBetween(15_500L, 16_000L);
         assertThat(Double.parseDouble(field("mrc_draw_rate"))).isCloseTo(0.01, within(0.0001));
         assertThat(Long.parseLong(field("mrc_followed_keys"))).isBetween(2L, 30L);
-        assertThat(Long.parseLong(field("mrc_bytes"))).isBetween(100_000L, 300_000L);
+        assertThat(Long.parseLong(field("mrc_bytes"))).isBetween(80_000L, 120_000L);
         assertThat(Long.parseLong(field("mrc_largest_bytes"))).isBetween(200_000L, 2_000_000L);
     }
 
