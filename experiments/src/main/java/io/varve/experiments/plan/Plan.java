@@ -337,9 +337,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 long contestants = rival().isPresent() ? 2 : 1;
                 long turn = size.seconds() + 1L;
                 long cells = words(run, "tests") * words(run, "pipelines");
-                long unbatched = words(run, "touch-ahead-tests") * words(run, "touch-ahead-pipelines");
+                long switched = words(run, "switched-tests") * words(run, "switched-pipelines");
                 yield contestants * size.warmupSeconds() * 3L / 2
-                        + size.repetitions() * (turn * (contestants * cells + unbatched)
+                        + size.repetitions() * (turn * (contestants * cells + switched) + 2 * switched
                                 + contestants * keys(run) / ASSUMED_LOADER_RATE)
                         + OVERHEAD_SECONDS;
             }

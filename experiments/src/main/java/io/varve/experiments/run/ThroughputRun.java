@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  * for both.
  */
 final class ThroughputRun {
-    private static final String TOUCH_AHEAD = "touch-ahead";
     /** Of a turn of the warm-up. */
     private static final double WARM_TURN_SECONDS = 1;
     /** The first turns, before a rate is known. */
@@ -43,8 +42,8 @@ final class ThroughputRun {
     private static final double MAX_MISS_PERCENT = 0.1;
     private static final double MAX_SET_EX_OVER_SET = 1.10;
 
-    /** Who takes turns: a server, and how its touch-ahead is set; null leaves it. */
-    private record Contestant(String name, Target target, @Nullable String touchAhead) {}
+    /** Who takes turns: a server, and what is set there before each turn. */
+    private record Contestant(String name, Target target, Map<String, String> settings) {}
 
     private record Point(MeasuredCommand test, int pipeline) {}
 
@@ -52,15 +51,18 @@ final class ThroughputRun {
     private final RedisBenchmark generator;
     private final List<Contestant> contestants = new ArrayList<>();
     private final @Nullable String rival;
-    private final @Nullable Contestant unbatched;
+    /** The same process as the first contestant's, with other settings; null for none. */
+    private final @Nullable Contestant switched;
     private final Map<String, String> workload;
     private final Size size;
     private final long keys;
     private final int connections;
     private final List<Point> points = new ArrayList<>();
-    private final List<Point> unbatchedPoints = new ArrayList<>();
+    private final List<Point> switchedPoints = new ArrayList<>();
     private final Map<String, Double> rates = new HashMap<>();
     private final List<Turn> turns = new ArrayList<>();
+    /** What was set last. */
+    private Map<String, String> set = Map.of();
 
     /** @param rival the server that the context's is compared with; null for none */
     ThroughputRun(RunContext context, @Nullable Target rival, RedisBenchmark generator) {
@@ -72,15 +74,17 @@ final class ThroughputRun {
         this.connections = Integer.parseInt(workload.getOrDefault("connections", "50"));
         int valueBytes = Integer.parseInt(workload.getOrDefault("value-bytes", "16"));
         addPoints(points, "tests", "pipelines", valueBytes);
-        addPoints(unbatchedPoints, "touch-ahead-tests", "touch-ahead-pipelines", valueBytes);
-        String ours = context.run.configuration();
-        boolean switched = !unbatchedPoints.isEmpty();
-        this.contestants.add(new Contestant(ours, context.target, switched ? "yes" : null));
+        addPoints(switchedPoints, "switched-tests", "switched-pipelines", valueBytes);
+        this.contestants.add(new Contestant(context.run.configuration(), context.target,
+                settings("unswitched-settings")));
         this.rival = rival == null ? null : context.plan.rival().orElseThrow();
         if (rival != null && this.rival != null) {
-            contestants.add(new Contestant(this.rival, rival, null));
+            contestants.add(new Contestant(this.rival, rival, Map.of()));
         }
-        this.unbatched = switched ? new Contestant(ours + " touch-ahead no", context.target, "no") : null;
+        this.switched = switchedPoints.isEmpty()
+                ? null
+                : new Contestant(workload.getOrDefault("switched", "switched"), context.target,
+                        settings("switched-settings"));
         context.load.putAll(workload);
         context.load.put("keys", String.valueOf(keys));
         context.load.put("repetitions", String.valueOf(size.repetitions()));
@@ -102,6 +106,16 @@ final class ThroughputRun {
     private List<String> words(String property) {
         String text = workload.getOrDefault(property, "");
         return text.isBlank() ? List.of() : Arrays.asList(text.split(" ", -1));
+    }
+
+    /** From {@code "touch-ahead=no"}, several of them with blanks between. */
+    private Map<String, String> settings(String property) {
+        Map<String, String> settings = new LinkedHashMap<>();
+        for (String setting : words(property)) {
+            int equals = setting.indexOf('=');
+            settings.put(setting.substring(0, equals), setting.substring(equals + 1));
+        }
+        return settings;
     }
 
     void measure() throws IOException {
@@ -135,8 +149,8 @@ final class ThroughputRun {
         int rounds = 0;
         while (!context.stop.isAsked()) {
             double cost = round(contestant, points);
-            if (unbatched != null && contestant.name().equals(context.run.configuration())) {
-                cost += round(unbatched, unbatchedPoints);
+            if (switched != null && contestant.target().equals(switched.target())) {
+                cost += round(switched, switchedPoints);
             }
             rounds++;
             double seconds = (System.nanoTime() - start) / 1e9;
@@ -162,12 +176,16 @@ final class ThroughputRun {
     private void repeat(int repetition, BufferedWriter csv) throws IOException {
         for (Point point : points) {
             List<Contestant> order = new ArrayList<>(contestants);
-            if (unbatched != null && unbatchedPoints.contains(point)) {
-                order.add(unbatched);
+            if (switched != null && switchedPoints.contains(point)) {
+                order.add(switched);
             }
             for (Contestant contestant : repetition % 2 == 1 ? order : order.reversed()) {
                 if (context.stop.isAsked() || context.isFailed()) {
                     return;
+                }
+                if (set(contestant)) {
+                    // What a setting begins with is over after this.
+                    turn(0, contestant, point, WARM_TURN_SECONDS);
                 }
                 Turn turn = turn(repetition, contestant, point, size.seconds());
                 turns.add(turn);
@@ -178,11 +196,7 @@ final class ThroughputRun {
     }
 
     private Turn turn(int repetition, Contestant contestant, Point point, double seconds) throws IOException {
-        if (contestant.touchAhead() != null) {
-            try (RespConnection connection = connect(contestant)) {
-                connection.call("CONFIG", "SET", TOUCH_AHEAD, contestant.touchAhead());
-            }
-        }
+        set(contestant);
         String place = point.test().name() + " " + point.pipeline() + " " + contestant.name();
         long requests = requests(rates.getOrDefault(place, 0.0) * seconds, connections * point.pipeline());
         ServerInfo before = info(contestant);
@@ -202,6 +216,20 @@ final class ThroughputRun {
         return new Turn(repetition, point.test().name(), point.pipeline(), contestant.name(), requests, result.ops(),
                 Turn.cpuPerOperation(cpuBefore, cpuAfter, requests), (cpuAfter - cpuBefore) * 1e5 / nanos,
                 point.test().reads() ? hitPercent(before, after) : Double.NaN, result.p50Millis(), result.p99Millis());
+    }
+
+    /** @return whether that changes anything */
+    private boolean set(Contestant contestant) throws IOException {
+        if (contestant.settings().isEmpty() || contestant.settings().equals(set)) {
+            return false;
+        }
+        List<String> command = new ArrayList<>(List.of("CONFIG", "SET"));
+        contestant.settings().forEach((name, value) -> command.addAll(List.of(name, value)));
+        try (RespConnection connection = connect(contestant)) {
+            connection.call(command.toArray(String[]::new));
+        }
+        set = contestant.settings();
+        return true;
     }
 
     /** As many as that, rounded up to what all connections send at once: redis-benchmark then sends exactly so many. */
@@ -232,30 +260,32 @@ final class ThroughputRun {
 
     private void conclude() {
         context.gauge.set(0);
-        context.cells.addAll(Cell.of(turns, rival, targets()));
+        String ours = context.run.configuration();
+        // Without a rival the same process is compared with itself, as it is set for a turn.
+        String other = rival == null && switched != null ? ours : rival;
+        context.cells.addAll(Cell.of(turns, other, targets()));
         for (Cell cell : context.cells) {
             if (cell.target() != null && cell.ratio() != null) {
-                context.checks.add(Check.atMost(cell.title() + ": CPU per operation, share of " + rival + "'s",
+                context.checks.add(Check.atMost(cell.title() + ": CPU per operation, share of " + other + "'s",
                         cell.ratio().median(), cell.target()));
             }
         }
         double worst = context.cells.stream().map(Cell::hitPercent).filter(java.util.Objects::nonNull)
                 .mapToDouble(Double::doubleValue).min().orElse(100);
         context.checks.add(Check.atMost("reads that missed, at the most, %", 100 - worst, MAX_MISS_PERCENT));
-        String ours = context.run.configuration();
         for (Point point : points) {
             if (point.test().name().equals("SET-EX")) {
                 compareSetEx("SET", point.pipeline(), ours);
                 compareSetEx("SET-AS-LONG", point.pipeline(), ours);
             }
         }
-        if (unbatched != null) {
-            for (Point point : unbatchedPoints) {
-                List<Double> ratios = Cell.ratios(of(point.test().name(), point.pipeline(), ours),
-                        of(point.test().name(), point.pipeline(), unbatched.name()));
+        if (switched != null) {
+            for (Point point : switchedPoints) {
+                List<Double> ratios = Cell.ratios(of(point.test().name(), point.pipeline(), switched.name()),
+                        of(point.test().name(), point.pipeline(), ours));
                 if (!ratios.isEmpty()) {
-                    context.measured.put("cpu_touch_ahead_yes_over_no " + point.test().name() + " "
-                            + point.pipeline(), Middle.of(ratios).median());
+                    context.measured.put("cpu_switched_over_not " + point.test().name() + " " + point.pipeline(),
+                            Middle.of(ratios).median());
                 }
             }
         }
