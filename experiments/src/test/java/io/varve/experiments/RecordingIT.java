@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,7 +37,7 @@ final class RecordingIT {
             record-bytes: 16
             seed: 1
             workloads:
-              settings: {tests: "SET GET", pipelines: "1 16", value-bytes: "16", connections: "5", keys: "1000", switched: "all on", switched-settings: "SETTINGS", unswitched-settings: "mrc-tracking=no penalty-tracking=no", switched-tests: "SET GET", switched-pipelines: "16", limit-GET: "1 1000"}
+              settings: {tests: "SET GET", pipelines: "1 16", value-bytes: "16", connections: "5", keys: "1000", switched: "all on", switched-settings: "SETTINGS", unswitched-settings: "UNDONE", switched-tests: "SET GET", switched-pipelines: "16", settle-requests: "5000", limit-GET: "0 0", limit-switched-GET: "1 1000"}
             sizes:
               seconds: {seconds: 1, repetitions: 2, warmup-seconds: 1}
             configurations:
@@ -52,21 +54,22 @@ final class RecordingIT {
     @BeforeEach
     void redisBenchmarkIsThere() throws IOException {
         try {
-            Runner.require(plan("mrc-tracking=yes"));
+            Runner.require(plan("mrc-tracking=yes", "mrc-tracking=no"));
         } catch (InvalidExperimentException e) {
             assertThat(System.getenv("VARVE_REQUIRE_REDIS_TOOLS")).as("%s", e).isNotEqualTo("1");
             Assumptions.abort(e.toString());
         }
     }
 
-    private Plan plan(String settings) throws IOException {
-        Files.writeString(directory.resolve("short.yaml"), EXPERIMENT.replace("SETTINGS", settings));
+    private Plan plan(String settings, String undone) throws IOException {
+        Files.writeString(directory.resolve("short.yaml"),
+                EXPERIMENT.replace("SETTINGS", settings).replace("UNDONE", undone));
         return Plan.of(new ExperimentFiles(directory).read("short"), "quick", Filters.NONE);
     }
 
     @Test
     void oneProcessIsComparedWithItself() throws IOException {
-        Plan plan = plan("mrc-tracking=yes penalty-tracking=yes");
+        Plan plan = plan("mrc-tracking=yes penalty-tracking=yes", "penalty-tracking=no mrc-tracking=no");
         RunFiles files = new RunFiles(directory.resolve("out"));
         // Whether seconds of it hold the limit is not asked.
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
@@ -93,13 +96,15 @@ final class RecordingIT {
         assertThat(files.directory().resolve("report.html")).isNotEmptyFile();
     }
 
-    @Test
-    void aSettingThatThereIsNotFailsTheRun() throws IOException {
-        Plan plan = plan("no-such-setting=1");
+    /** Neither of both is left out. */
+    @ParameterizedTest
+    @CsvSource({"no-such-setting=1, no-such-setting=2", "mrc-window=2000000, mrc-window=1"})
+    void whatTheServerRefusesToSetFailsTheRun(String settings, String undone) throws IOException {
+        Plan plan = plan(settings, undone);
         RunFiles files = new RunFiles(directory.resolve("out"));
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isEqualTo(1);
         RunRecord record = files.read(plan.runs().getFirst()).orElseThrow();
         assertThat(record.outcome()).isEqualTo(Outcome.FAILED);
-        assertThat(record.faults()).singleElement().asString().contains("no-such-setting");
+        assertThat(record.faults()).singleElement().asString().contains(settings.split("=", -1)[0]);
     }
 }

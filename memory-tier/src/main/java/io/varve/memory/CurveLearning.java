@@ -49,7 +49,7 @@ final class CurveLearning {
      * Begins or ends recording, as it is asked for; anew where items have classes from now on, or have none any more, or where maxmemory is
      * another by so much that the table should be twice as large, or half.
      *
-     * <p>What it takes is charged without asking: it is a 256th of maxmemory or so, 4.3 MB at the most. With sixteen classes in use it takes half a megabyte even of a small maxmemory, which is to
+     * <p>What it takes is charged without asking: it is a 256th of maxmemory or so, 4.3 MB at the most. With sixteen classes in use it takes two thirds of a megabyte even of a small maxmemory, which is to
      * be the items': what is more than a sixteenth of it counts among what a server takes beside maxmemory.
      */
     void reconfigure(CacheConfig config) {
@@ -66,7 +66,7 @@ final class CurveLearning {
         charge();
     }
 
-    /** Histograms come with the classes that are drawn first: what they take is charged after the window, at the latest. */
+    /** Histograms come with the classes that are drawn first, and grow with reuse times: what they take is charged after the window, at the latest. */
     private synchronized void charge() {
         AccessRecorder recorder = context.recorder();
         long bytes = recorder == null
@@ -111,6 +111,8 @@ final class CurveLearning {
         penalties.endPeriod(recorder, costs.itemBytes(context.budget().limitBytes()), giveWay);
         recorder.giveUp(patience(recorder, costs, nowMillis, giveWay), giveWay);
         recorder.forget(KEPT, nowMillis, giveWay);
+        // What is waited for has its histograms, too.
+        charge();
     }
 
     /** For how many accesses a key of each class is followed. */

@@ -148,6 +148,34 @@ final class PenaltyTrackingTest {
         }
     }
 
+    /** Histograms grow with the time after which items come back, and with that for which they are waited for. */
+    @Test
+    void whatRecordingTakesForLongReuseTimesIsChargedAfterTheWindow() {
+        try (CacheFixture fixture = open(config(64 * MIB).withCurves(new CurveSettings(true, 10_000)))) {
+            set(fixture, NAME, 100);
+            read(fixture, 20_000);
+            read(fixture, 20_000);
+            long least = recorderBytes(fixture);
+            long used = fixture.cache.stats().usedBytes();
+            for (int round = 0; round < 4; round++) {
+                for (int key = 0; key < 20_000; key++) {
+                    fixture.get(0, CacheFixture.bytes("absent" + key));
+                    if (key % 100 == 0) {
+                        fixture.get(0, NAME);
+                    }
+                }
+                fixture.cache.maintain();
+            }
+            long more = recorderBytes(fixture) - least;
+            assertThat(more).isGreaterThan(500);
+            assertThat(fixture.cache.stats().usedBytes() - used).isEqualTo(more);
+        }
+    }
+
+    private static long recorderBytes(CacheFixture fixture) {
+        return Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes();
+    }
+
     private static void read(CacheFixture fixture, int times) {
         for (int i = 0; i < times; i++) {
             fixture.get(0, NAME);

@@ -52,6 +52,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_TIER_RATE = 1_000_000;
     /** Operations a second of two clients in front of two databases with delays. */
     private static final int ASSUMED_CACHE_ASIDE_RATE = 2_000;
+    /** redis-benchmark's, over pipelines of 1, 16 and 64. */
+    private static final int ASSUMED_BENCHMARK_RATE = 200_000;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
 
@@ -283,6 +285,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return PenaltyLoad.of(run.workload(), workload(run));
     }
 
+    /** The server that takes turns with itself in the throughput experiment. */
+    public Optional<Switch> switched(RunSpec run) {
+        return Switch.of(workload(run));
+    }
+
     /** Whether a server keeps all that it is told: in the penalty experiment what it holds in the end is the working set. */
     public static boolean evictsNothing(Configuration configuration) {
         return "noeviction".equals(configuration.settings().get("maxmemory-policy"));
@@ -337,9 +344,12 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 long contestants = rival().isPresent() ? 2 : 1;
                 long turn = size.seconds() + 1L;
                 long cells = words(run, "tests") * words(run, "pipelines");
-                long switched = words(run, "switched-tests") * words(run, "switched-pipelines");
+                long switched = switched(run).map(each -> (long) each.tests().size() * each.pipelines().size())
+                        .orElse(0L);
+                long settle = Long.parseLong(workload(run).getOrDefault("settle-requests", "0"))
+                        / ASSUMED_BENCHMARK_RATE;
                 yield contestants * size.warmupSeconds() * 3L / 2
-                        + size.repetitions() * (turn * (contestants * cells + switched) + 2 * switched
+                        + size.repetitions() * ((turn + settle) * (contestants * cells + switched)
                                 + contestants * keys(run) / ASSUMED_LOADER_RATE)
                         + OVERHEAD_SECONDS;
             }

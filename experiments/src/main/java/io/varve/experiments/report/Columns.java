@@ -310,7 +310,10 @@ record Columns(String file, String title, String unit, List<String> names, List<
                 grid.targets.put(cell.title(), cell.target());
             }
         }
-        return grid.columns("ratio_" + run.run().id(), "CPU time per operation over the rival's: "
+        // Who is compared with the others has no ratio of its own.
+        String other = run.cells().stream().filter(cell -> cell.ratio() == null).map(Cell::contestant).findFirst()
+                .orElse("another");
+        return grid.columns("ratio_" + run.run().id(), "CPU time per operation over " + other + "'s: "
                 + run.run().workload(), "ratio");
     }
 

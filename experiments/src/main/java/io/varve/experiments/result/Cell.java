@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param cpuMicrosPerOp of the server
  * @param busyPercent    of one core, by the server
  * @param hitPercent     the least of the repetitions; null if the test reads nothing
- * @param ratio          CPU per operation over the rival's of the same repetition; null for the rival, or without one
+ * @param ratio          CPU per operation over that of who is compared with, in the same repetition; null for that one, or where there is none
  * @param target         what the ratio is to be at most; null if nothing is asked
  */
 public record Cell(String test, int pipeline, String contestant, Middle ops, Middle cpuMicrosPerOp, Middle busyPercent,

@@ -57,14 +57,14 @@ final class CellText {
                         cell.pipeline(), cell.contestant(), cell.cpuMicrosPerOp().median(), cell.ops().median(),
                         ratio == null
                                 ? "-"
-                                : String.format(Locale.ROOT, "%.2f (%.2f to %.2f)", ratio.median(), ratio.min(),
+                                : String.format(Locale.ROOT, "%.3f (%.3f to %.3f)", ratio.median(), ratio.min(),
                                         ratio.max()),
-                        cell.target() == null ? "-" : String.format(Locale.ROOT, "%.2f", cell.target()),
+                        cell.target() == null ? "-" : String.format(Locale.ROOT, "%.3f", cell.target()),
                         cell.hitPercent() == null ? "-" : String.format(Locale.ROOT, "%.1f", cell.hitPercent())));
             }
             run.measured().forEach((name, value) -> {
                 if (name.startsWith("cpu_")) {
-                    text.append(String.format(Locale.ROOT, "             %s: %.2f%n", name.replace('_', ' '), value));
+                    text.append(String.format(Locale.ROOT, "             %s: %.3f%n", name.replace('_', ' '), value));
                 }
             });
             Summary.appendChecks(text, run);

@@ -93,8 +93,12 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
         /** For a person: what, how much, and how much it may be; shares and small numbers with decimals. */
         String text() {
             boolean whole = value == Math.rint(value) && limit == Math.rint(limit) || Math.abs(limit) >= WHOLE_FROM;
-            return String.format(Locale.ROOT, whole ? "%s: %,.0f (at %s %,.0f)" : "%s: %,.2f (at %s %,.2f)", what,
-                    value, least ? "least" : "most", limit);
+            // A limit of 1.015 is not 1.02.
+            boolean fine = Math.abs(limit * 100 - Math.rint(limit * 100)) > 1e-9;
+            String format = whole
+                    ? "%s: %,.0f (at %s %,.0f)"
+                    : fine ? "%s: %,.3f (at %s %,.3f)" : "%s: %,.2f (at %s %,.2f)";
+            return String.format(Locale.ROOT, format, what, value, least ? "least" : "most", limit);
         }
     }
 

@@ -223,8 +223,9 @@ public final class Runner {
         }
     }
 
-    /** @throws InvalidExperimentException if a program that the plan needs is not there */
+    /** @throws InvalidExperimentException if a program that the plan needs is not there, or a run of it cannot be done as it is defined */
     public static void require(Plan plan) {
+        plan.runs().forEach(plan::switched);
         if (plan.runs().stream().anyMatch(run -> plan.kind(run) == Kind.THROUGHPUT)) {
             RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }

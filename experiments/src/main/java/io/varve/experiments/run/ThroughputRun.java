@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.plan.Switch;
 import io.varve.experiments.result.Cell;
 import io.varve.experiments.result.Middle;
 import io.varve.experiments.result.RunFiles;
@@ -42,8 +43,13 @@ final class ThroughputRun {
     private static final double MAX_MISS_PERCENT = 0.1;
     private static final double MAX_SET_EX_OVER_SET = 1.10;
 
-    /** Who takes turns: a server, and what is set there before each turn. */
-    private record Contestant(String name, Target target, Map<String, String> settings) {}
+    /**
+     * Who takes turns.
+     *
+     * @param settings what is set there before each turn; none: it stays as it is
+     * @param settle   how many requests come before each turn and do not count, because what is set takes as many to get going; 0: none
+     */
+    private record Contestant(String name, Target target, Map<String, String> settings, long settle) {}
 
     private record Point(MeasuredCommand test, int pipeline) {}
 
@@ -73,18 +79,21 @@ final class ThroughputRun {
         this.keys = context.plan.keys(context.run);
         this.connections = Integer.parseInt(workload.getOrDefault("connections", "50"));
         int valueBytes = Integer.parseInt(workload.getOrDefault("value-bytes", "16"));
-        addPoints(points, "tests", "pipelines", valueBytes);
-        addPoints(switchedPoints, "switched-tests", "switched-pipelines", valueBytes);
+        addPoints(points, words("tests"), words("pipelines"), valueBytes);
+        long settle = Long.parseLong(workload.getOrDefault("settle-requests", "0"));
+        Switch other = context.plan.switched(context.run).orElse(null);
         this.contestants.add(new Contestant(context.run.configuration(), context.target,
-                settings("unswitched-settings")));
+                other == null ? Map.of() : other.undone(), settle));
         this.rival = rival == null ? null : context.plan.rival().orElseThrow();
         if (rival != null && this.rival != null) {
-            contestants.add(new Contestant(this.rival, rival, Map.of()));
+            contestants.add(new Contestant(this.rival, rival, Map.of(), settle));
         }
-        this.switched = switchedPoints.isEmpty()
-                ? null
-                : new Contestant(workload.getOrDefault("switched", "switched"), context.target,
-                        settings("switched-settings"));
+        if (other == null) {
+            switched = null;
+        } else {
+            addPoints(switchedPoints, other.tests(), other.pipelines(), valueBytes);
+            switched = new Contestant(other.name(), context.target, other.settings(), settle);
+        }
         context.load.putAll(workload);
         context.load.put("keys", String.valueOf(keys));
         context.load.put("repetitions", String.valueOf(size.repetitions()));
@@ -95,9 +104,9 @@ final class ThroughputRun {
         context.load.put("generator-cores", context.pinning.load().isEmpty() ? "not pinned" : context.pinning.load());
     }
 
-    private void addPoints(List<Point> into, String tests, String pipelines, int valueBytes) {
-        for (String test : words(tests)) {
-            for (String pipeline : words(pipelines)) {
+    private static void addPoints(List<Point> into, List<String> tests, List<String> pipelines, int valueBytes) {
+        for (String test : tests) {
+            for (String pipeline : pipelines) {
                 into.add(new Point(MeasuredCommand.of(test, valueBytes), Integer.parseInt(pipeline)));
             }
         }
@@ -106,16 +115,6 @@ final class ThroughputRun {
     private List<String> words(String property) {
         String text = workload.getOrDefault(property, "");
         return text.isBlank() ? List.of() : Arrays.asList(text.split(" ", -1));
-    }
-
-    /** From {@code "touch-ahead=no"}, several of them with blanks between. */
-    private Map<String, String> settings(String property) {
-        Map<String, String> settings = new LinkedHashMap<>();
-        for (String setting : words(property)) {
-            int equals = setting.indexOf('=');
-            settings.put(setting.substring(0, equals), setting.substring(equals + 1));
-        }
-        return settings;
     }
 
     void measure() throws IOException {
@@ -183,9 +182,8 @@ final class ThroughputRun {
                 if (context.stop.isAsked() || context.isFailed()) {
                     return;
                 }
-                if (set(contestant)) {
-                    // What a setting begins with is over after this.
-                    turn(0, contestant, point, WARM_TURN_SECONDS);
+                if (contestant.settle() > 0) {
+                    turn(0, contestant, point, requests(contestant.settle(), connections * point.pipeline()));
                 }
                 Turn turn = turn(repetition, contestant, point, size.seconds());
                 turns.add(turn);
@@ -196,9 +194,18 @@ final class ThroughputRun {
     }
 
     private Turn turn(int repetition, Contestant contestant, Point point, double seconds) throws IOException {
+        String place = place(contestant, point);
+        return turn(repetition, contestant, point,
+                requests(rates.getOrDefault(place, 0.0) * seconds, connections * point.pipeline()));
+    }
+
+    private static String place(Contestant contestant, Point point) {
+        return point.test().name() + " " + point.pipeline() + " " + contestant.name();
+    }
+
+    private Turn turn(int repetition, Contestant contestant, Point point, long requests) throws IOException {
         set(contestant);
-        String place = point.test().name() + " " + point.pipeline() + " " + contestant.name();
-        long requests = requests(rates.getOrDefault(place, 0.0) * seconds, connections * point.pipeline());
+        String place = place(contestant, point);
         ServerInfo before = info(contestant);
         long cpuBefore = ProcessUsage.cpuMicros(contestant.target());
         long start = System.nanoTime();
@@ -218,10 +225,9 @@ final class ThroughputRun {
                 point.test().reads() ? hitPercent(before, after) : Double.NaN, result.p50Millis(), result.p99Millis());
     }
 
-    /** @return whether that changes anything */
-    private boolean set(Contestant contestant) throws IOException {
+    private void set(Contestant contestant) throws IOException {
         if (contestant.settings().isEmpty() || contestant.settings().equals(set)) {
-            return false;
+            return;
         }
         List<String> command = new ArrayList<>(List.of("CONFIG", "SET"));
         contestant.settings().forEach((name, value) -> command.addAll(List.of(name, value)));
@@ -229,7 +235,6 @@ final class ThroughputRun {
             connection.call(command.toArray(String[]::new));
         }
         set = contestant.settings();
-        return true;
     }
 
     /** As many as that, rounded up to what all connections send at once: redis-benchmark then sends exactly so many. */
@@ -261,9 +266,10 @@ final class ThroughputRun {
     private void conclude() {
         context.gauge.set(0);
         String ours = context.run.configuration();
+        boolean alone = rival == null && switched != null;
         // Without a rival the same process is compared with itself, as it is set for a turn.
-        String other = rival == null && switched != null ? ours : rival;
-        context.cells.addAll(Cell.of(turns, other, targets()));
+        String other = alone ? ours : rival;
+        context.cells.addAll(Cell.of(turns, other, targets(alone ? "limit-switched-" : "limit-")));
         for (Cell cell : context.cells) {
             if (cell.target() != null && cell.ratio() != null) {
                 context.checks.add(Check.atMost(cell.title() + ": CPU per operation, share of " + other + "'s",
@@ -305,11 +311,11 @@ final class ThroughputRun {
     }
 
     /** From {@code limit-SET: "1.00 0.58 0.33"}, a number for each pipeline. */
-    private Map<String, Double> targets() {
+    private Map<String, Double> targets(String prefix) {
         Map<String, Double> targets = new LinkedHashMap<>();
         List<String> pipelines = words("pipelines");
         for (String test : words("tests")) {
-            List<String> limits = words("limit-" + test);
+            List<String> limits = words(prefix + test);
             for (int i = 0; i < Math.min(limits.size(), pipelines.size()); i++) {
                 targets.put(test + ", pipeline " + pipelines.get(i), Double.valueOf(limits.get(i)));
             }

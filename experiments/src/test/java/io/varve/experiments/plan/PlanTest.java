@@ -3,6 +3,7 @@ package io.varve.experiments.plan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -10,8 +11,11 @@ import java.util.stream.Collectors;
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.definition.InvalidExperimentException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -159,6 +163,31 @@ final class PlanTest {
         assertThat(small.estimateSeconds(small.runs(), 1)).isLessThan(28 * 60);
         assertThat(small.maxmemory(small.runs().getFirst())).isEqualTo("256mb");
         assertThat(small.maxmemory(small.runs().getLast())).isEqualTo("2gb");
+    }
+
+    /** What is not undone would be measured against itself. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"a=1|b=1|GET|1|the same settings in both", "a=1||GET|1|at least one",
+            "a=1|a=1|GET|1|another value", "a|a=1|GET|1|NAME=VALUE", "a=1|a=2|SET|1|one and more of tests, GET",
+            "a=1|a=2||1|one and more of tests", "a=1|a=2|GET|1 2|one and more of pipelines, 1"})
+    void aSwitchThatDoesNotSwitchIsRefused(String settings, @Nullable String undone, @Nullable String tests,
+            String pipelines, String message) {
+        Map<String, String> workload = new HashMap<>(Map.of("tests", "GET", "pipelines", "1", "switched-settings",
+                settings, "switched-pipelines", pipelines));
+        workload.put("unswitched-settings", undone == null ? "" : undone);
+        workload.put("switched-tests", tests == null ? "" : tests);
+        assertThatThrownBy(() -> Switch.of(workload)).isInstanceOf(InvalidExperimentException.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void withoutASwitchNothingIsSwitched() {
+        assertThat(Switch.of(Map.of("tests", "GET"))).isEmpty();
+        Plan recording = Plan.of(read("recording"), "small", Filters.NONE);
+        Switch recorded = recording.switched(recording.runs().getFirst()).orElseThrow();
+        assertThat(recorded.settings()).containsEntry("mrc-tracking", "yes");
+        assertThat(recorded.undone()).containsEntry("mrc-tracking", "no");
+        assertThat(recording.rival()).isEmpty();
     }
 
     @Test
