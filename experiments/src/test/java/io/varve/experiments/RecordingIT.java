@@ -37,7 +37,7 @@ final class RecordingIT {
             record-bytes: 16
             seed: 1
             workloads:
-              settings: {tests: "SET GET", pipelines: "1 16", value-bytes: "16", connections: "5", keys: "1000", switched: "all on", switched-settings: "SETTINGS", unswitched-settings: "UNDONE", switched-tests: "SET GET", switched-pipelines: "16", settle-requests: "5000", limit-GET: "0 0", limit-switched-GET: "1 1000"}
+              settings: {tests: "SET GET", pipelines: "1 16", value-bytes: "16", connections: "5", keys: "1000", switched: "all on", switched-settings: "SETTINGS", unswitched-settings: "UNDONE", switched-tests: "SET GET", switched-pipelines: "16", settle-requests: "100000", limit-GET: "0 0", limit-switched-GET: "1 1000"}
             sizes:
               seconds: {seconds: 1, repetitions: 2, warmup-seconds: 1}
             configurations:
