@@ -37,7 +37,7 @@ final class RecordingIT {
             record-bytes: 16
             seed: 1
             workloads:
-              settings: {tests: "SET GET", pipelines: "1 16", value-bytes: "16", connections: "5", keys: "1000", switched: "all on", switched-settings: "SETTINGS", unswitched-settings: "UNDONE", switched-tests: "SET GET", switched-pipelines: "16", settle-requests: "100000", limit-GET: "0 0", limit-switched-GET: "1 1000"}
+              settings: {tests: "SET GET", pipelines: "1 16", value-bytes: "16", connections: "5", keys: "1000", switched: "all on", switched-settings: "SETTINGS", unswitched-settings: "UNDONE", switched-tests: "SET GET", switched-pipelines: "16", settle-requests: "20000", limit-GET: "0 0", limit-switched-GET: "1 1000"}
             sizes:
               seconds: {seconds: 1, repetitions: 2, warmup-seconds: 1}
             configurations:
@@ -46,6 +46,9 @@ final class RecordingIT {
             scales:
               quick: {about: "SCALED: seconds", embedded: true, workloads: [settings], sizes: [seconds], ttls: [[]], threads: [1], configurations: [plain]}
             """;
+
+    /** The column of a turn. */
+    private static final int REQUESTS = 4;
 
     @TempDir
     private Path directory;
@@ -93,6 +96,8 @@ final class RecordingIT {
         List<String> turns = files.rows(run, RunFiles.THROUGHPUT_CSV);
         assertThat(turns).hasSize(2 * 6);
         assertThat(turns.stream().filter(turn -> turn.contains("all on"))).hasSize(2 * 2);
+        assertThat(turns).as("requests of a second").allSatisfy(
+                turn -> assertThat(Long.parseLong(turn.split(",", -1)[REQUESTS])).isGreaterThan(1000));
         assertThat(files.directory().resolve("report.html")).isNotEmptyFile();
     }
 

@@ -167,7 +167,7 @@ final class ThroughputRun {
     private double round(Contestant contestant, List<Point> where) throws IOException {
         double cost = 0;
         for (Point point : where) {
-            cost += turn(0, contestant, point, WARM_TURN_SECONDS).cpuMicrosPerOp();
+            cost += timedTurn(0, contestant, point, WARM_TURN_SECONDS).cpuMicrosPerOp();
         }
         return cost;
     }
@@ -185,7 +185,7 @@ final class ThroughputRun {
                 if (contestant.settle() > 0) {
                     turn(0, contestant, point, requests(contestant.settle(), connections * point.pipeline()));
                 }
-                Turn turn = turn(repetition, contestant, point, size.seconds());
+                Turn turn = timedTurn(repetition, contestant, point, size.seconds());
                 turns.add(turn);
                 csv.write(turn.csv() + "\n");
                 csv.flush();
@@ -193,7 +193,8 @@ final class ThroughputRun {
         }
     }
 
-    private Turn turn(int repetition, Contestant contestant, Point point, double seconds) throws IOException {
+    /** About so long, as the last turn there went. */
+    private Turn timedTurn(int repetition, Contestant contestant, Point point, double seconds) throws IOException {
         String place = place(contestant, point);
         return turn(repetition, contestant, point,
                 requests(rates.getOrDefault(place, 0.0) * seconds, connections * point.pipeline()));
