@@ -206,6 +206,17 @@ class AclChannelsTest {
         assertThat(client.readToEnd()).isEmpty();
     }
 
+    /** A rule has no NUL, which ends it; what a client asks for may have one, and is not the rule for that. */
+    @Test
+    void aPatternDoesNotEndAtANul() throws IOException {
+        user("u", "on nopass +@all resetchannels &a &");
+        RawClient client = login("u");
+        for (String pattern : List.of("a\0*", "\0*", "\0")) {
+            assertThat(client.command("PSUBSCRIBE", pattern)).as(pattern).isEqualTo("-" + NO_CHANNEL + "\r\n");
+        }
+        assertThat(client.command("PSUBSCRIBE", "a")).startsWith("*3");
+    }
+
     /** Two clients wait for a key; the first may not have it any more when it comes. */
     @ParameterizedTest
     @ValueSource(strings = {"resetkeys", "-blpop", "-@list"})

@@ -120,7 +120,8 @@ class AclDifferentialTest {
 
     /**
      * Redis takes 1.5 keys for one when it asks the rules, which the command itself then refuses; and it finds no key at all, and so denies
-     * nothing, where PFMERGE names no other one. WAIT is of the category {@code @blocking} since 7.2.
+     * nothing, where PFMERGE names no other one. WAIT is of the category {@code @blocking} since 7.2. A pattern of channels ends at a NUL
+     * when Redis compares it: who may ask for {@code a} may ask for {@code a\0*}. Varve compares all of it ({@link AclChannelsTest}).
      */
     private static boolean isJudgedByAccident(List<String> command) {
         String name = command.getFirst().toUpperCase(java.util.Locale.ROOT);
@@ -130,6 +131,7 @@ class AclDifferentialTest {
             default -> 0;
         };
         return name.equals("WAIT") || name.equals("PFMERGE") && command.size() == 2
+                || name.equals("PSUBSCRIBE") && command.stream().anyMatch(word -> word.indexOf('\0') >= 0)
                 || number > 0 && command.size() > number && !command.get(number).matches("[1-9][0-9]{0,3}");
     }
 
