@@ -140,7 +140,7 @@ public final class CacheAsideClient extends DB {
         try {
             if (open != null) {
                 // Its connection is about to close: what is on its way counts.
-                await(lastFill, LAST_FILL_MILLIS);
+                await(open, lastFill, LAST_FILL_MILLIS);
                 close(open);
             }
         } finally {
@@ -214,22 +214,24 @@ public final class CacheAsideClient extends DB {
             open.run().overtaken.increment();
             return;
         }
+        boolean awaited = open.options().fill() == CacheAsideOptions.Fill.ANSWERED;
+        long sent = System.nanoTime();
         CompletableFuture<Void> counted = answer.handle((unhinted, failure) -> {
             if (failure == null) {
-                filled(open, side, unhinted, System.nanoTime() - missed);
+                filled(open, side, unhinted, (awaited ? System.nanoTime() : sent) - missed);
             } else {
                 refused(open, failure);
             }
             return null;
         });
-        if (open.options().fill() == CacheAsideOptions.Fill.ANSWERED) {
-            await(counted, Connection.TIMEOUT_MILLIS);
+        if (awaited) {
+            await(open, counted, Connection.TIMEOUT_MILLIS);
         } else {
             lastFill = counted;
         }
     }
 
-    /** On the thread on which the cache's answer comes. */
+    /** On the thread on which the cache's answer comes: this one while it waits for an answer, or another. */
     private static void filled(Session open, Side side, Optional<String> unhinted, long penaltyNanos) {
         unhinted.ifPresent(open.run()::unhinted);
         open.run().filled.increment();
@@ -246,9 +248,9 @@ public final class CacheAsideClient extends DB {
     }
 
     /** What becomes of the fill is counted when it is answered, if it is. */
-    private void await(CompletableFuture<Void> counted, long millis) {
+    private void await(Session open, CompletableFuture<Void> counted, long millis) {
         try {
-            Connection.awaitAnswer(counted, millis);
+            open.cache().await(counted, millis);
         } catch (RedisException e) {
             failures.tell("filling the cache", Failures.reason(e));
         }
@@ -294,7 +296,7 @@ public final class CacheAsideClient extends DB {
         }
         RedisException unanswered = null;
         try {
-            open.run().fills().overtake(key, this);
+            open.run().fills().overtake(key, this, open.cache());
         } catch (RedisException e) {
             unanswered = e;
         }
@@ -364,6 +366,7 @@ public final class CacheAsideClient extends DB {
             return Status.BAD_REQUEST;
         }
         try {
+            open.cache().run();
             return operation.run(open, keyBytes);
         } catch (DatabaseException e) {
             failures.tell(name, e.getMessage());

@@ -1,16 +1,11 @@
 package io.varve.ycsb;
 
 import java.time.Duration;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.LettuceFutures;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -19,30 +14,23 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.metrics.CommandLatencyRecorder;
-import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One YCSB thread's connection, with flushing by hand: what one operation queues travels in one pipeline. Confined to the
- * YCSB thread that opened it; the event loops under it are shared by all connections of the process, guarded by the class.
+ * YCSB thread that opened it, which runs its event loop; what all connections of the process share is guarded by the class.
  */
 final class Connection implements AutoCloseable {
 
     /** How long a reply may take before the operation is an error. */
     static final long TIMEOUT_MILLIS = 60_000;
     private static final long CONNECT_TIMEOUT_MILLIS = 10_000;
-    private static final long SHUTDOWN_TIMEOUT_MILLIS = 5_000;
     private static final long MILLIS_PER_SECOND = 1000;
 
-    private static @Nullable ClientResources resources;
-    private static int resourceUsers;
-
-    private final RedisClient client;
+    private final LettuceClient client;
     private final StatefulRedisConnection<byte[], byte[]> connection;
 
-    private Connection(RedisClient client, StatefulRedisConnection<byte[], byte[]> connection) {
+    private Connection(LettuceClient client, StatefulRedisConnection<byte[], byte[]> connection) {
         this.client = client;
         this.connection = connection;
     }
@@ -69,19 +57,17 @@ final class Connection implements AutoCloseable {
         if (options.password() != null) {
             uri.withPassword(options.password().toCharArray());
         }
-        RedisClient client = RedisClient.create(acquireResources());
+        LettuceClient client = LettuceClient.open(ClientOptions.builder()
+                // A server that went away is an error of each operation, not a queue of them: what was sent is not sent again.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                // Waiting has its own timeout; a timer per command would be load of the generator's own.
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build());
         try {
-            client.setOptions(ClientOptions.builder()
-                    // A server that went away is an error of each operation, not a queue of them: what was sent is not sent again.
-                    .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                    // Waiting has its own timeout; a timer per command would be load of the generator's own.
-                    .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build());
-            StatefulRedisConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE, uri.build());
+            StatefulRedisConnection<byte[], byte[]> connection = client.connect(uri.build());
             connection.setAutoFlushCommands(false);
             return new Connection(client, connection);
         } catch (RuntimeException e) {
-            client.shutdown(Duration.ZERO, Duration.ofMillis(SHUTDOWN_TIMEOUT_MILLIS));
-            releaseResources();
+            client.close();
             throw e;
         }
     }
@@ -100,6 +86,11 @@ final class Connection implements AutoCloseable {
         connection.flushCommands();
     }
 
+    /** Has what came since the last reply be seen: that the connection was lost, or is there again. For whoever has done something else meanwhile. */
+    void run() {
+        client.run();
+    }
+
     /**
      * Waits for a reply.
      *
@@ -107,27 +98,23 @@ final class Connection implements AutoCloseable {
      * @return the reply; null is Redis's nil
      * @throws RedisException if it is an error, or there is none in time
      */
-    static <T> @Nullable T reply(RedisFuture<T> future) {
-        return LettuceFutures.awaitOrCancel(future, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+    <T> @Nullable T reply(RedisFuture<T> future) {
+        if (!client.await(future, TIMEOUT_MILLIS)) {
+            future.cancel(true);
+            throw new RedisCommandTimeoutException("no answer in " + TIMEOUT_MILLIS + " ms");
+        }
+        return LettuceFutures.awaitOrCancel(future, 0, TimeUnit.NANOSECONDS);
     }
 
     /**
-     * Waits until a reply has come, whatever it says, and leaves the command alone if none comes.
+     * Waits until a reply has come, on this connection or on that of another thread, whatever it says, and leaves the command alone if none comes.
      *
      * @param millis how long at the most
      * @throws RedisException if there is none in time, or the thread is interrupted
      */
-    static void awaitAnswer(CompletableFuture<?> answer, long millis) {
-        try {
-            answer.get(millis, TimeUnit.MILLISECONDS);
-        } catch (ExecutionException | CancellationException e) {
-            // An answer, too: whoever sent the command tells of it.
-            return;
-        } catch (TimeoutException e) {
+    void awaitAnswer(CompletableFuture<?> answer, long millis) {
+        if (!client.awaitAnyThread(answer, millis)) {
             throw new RedisCommandTimeoutException("no answer in " + millis + " ms");
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new RedisCommandInterruptedException(e);
         }
     }
 
@@ -155,28 +142,10 @@ final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
-        connection.close();
-        client.shutdown(Duration.ZERO, Duration.ofMillis(SHUTDOWN_TIMEOUT_MILLIS));
-        releaseResources();
-    }
-
-    private static synchronized ClientResources acquireResources() {
-        ClientResources shared = resources;
-        if (shared == null) {
-            shared = ClientResources.builder().commandLatencyRecorder(CommandLatencyRecorder.disabled()).build();
-            resources = shared;
-        }
-        resourceUsers++;
-        return shared;
-    }
-
-    private static synchronized void releaseResources() {
-        resourceUsers--;
-        ClientResources shared = resources;
-        if (resourceUsers == 0 && shared != null) {
-            resources = null;
-            shared.shutdown(0, SHUTDOWN_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
-                    .awaitUninterruptibly(SHUTDOWN_TIMEOUT_MILLIS);
+        try {
+            awaitAnswer(connection.closeAsync(), CONNECT_TIMEOUT_MILLIS);
+        } finally {
+            client.close();
         }
     }
 }

@@ -29,14 +29,14 @@ final class HashRecords implements RecordCoding {
     }
 
     @Override
-    public PendingRead read(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, @Nullable Set<String> fields) {
+    public PendingRead read(Connection connection, byte[] key, @Nullable Set<String> fields) {
         if (fields == null) {
-            RedisFuture<Map<byte[], byte[]>> all = redis.hgetall(key);
-            return result -> takeAll(Connection.reply(all), result);
+            RedisFuture<Map<byte[], byte[]>> all = connection.queue().hgetall(key);
+            return result -> takeAll(connection.reply(all), result);
         }
         byte[][] names = fields.stream().map(HashRecords::bytes).toArray(byte[][]::new);
-        RedisFuture<List<KeyValue<byte[], byte[]>>> some = redis.hmget(key, names);
-        return result -> takeSome(Connection.reply(some), result);
+        RedisFuture<List<KeyValue<byte[], byte[]>>> some = connection.queue().hmget(key, names);
+        return result -> takeSome(connection.reply(some), result);
     }
 
     @Override

@@ -125,10 +125,11 @@ final class PendingFills {
     /**
      * The database has been written, or may have been; the cache is asked to delete the key after this.
      *
-     * @param by the client, on whose connection that is asked for
+     * @param by    the client, on whose connection that is asked for
+     * @param cache that client's, at which it waits
      * @throws RedisException if another client's SET of the key is not answered in time: it may come after that
      */
-    void overtake(String key, DB by) {
+    void overtake(String key, DB by, RecordCache cache) {
         Stripe stripe = stripe(key);
         CompletableFuture<?>[] others;
         synchronized (stripe) {
@@ -140,7 +141,7 @@ final class PendingFills {
             others = pending.sent.stream().filter(each -> !each.by.equals(by)).map(Sent::answer)
                     .toArray(CompletableFuture<?>[]::new);
         }
-        Connection.awaitAnswer(CompletableFuture.allOf(others), timeoutMillis);
+        cache.await(CompletableFuture.allOf(others), timeoutMillis);
     }
 
     /** How many keys are being filled. */

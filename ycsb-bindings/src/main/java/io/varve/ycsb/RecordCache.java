@@ -24,7 +24,7 @@ interface RecordCache extends AutoCloseable {
      * Puts a record: it is sent when this returns, and answered before whatever this client asks for next.
      *
      * @param penaltyClass it is of, where hints are sent
-     * @return the answer, on whatever thread it comes: why the record is there without the hint; nothing if it has it, or none is sent. A {@link RedisException}
+     * @return the answer, which comes on this thread while it waits for an answer, or on another: why the record is there without the hint; nothing if it has it, or none is sent. A {@link RedisException}
      *         if the cache refuses
      * @throws RedisException if it could not be sent
      */
@@ -36,6 +36,17 @@ interface RecordCache extends AutoCloseable {
      * @throws RedisException if the cache refuses or does not answer
      */
     void remove(byte[] key);
+
+    /** Has what came since the last question be seen. For whoever has done something else meanwhile. */
+    void run();
+
+    /**
+     * Waits until an answer has come, to this client or to another, whatever it says.
+     *
+     * @param millis how long at the most
+     * @throws RedisException if there is none in time, or the thread is interrupted
+     */
+    void await(CompletableFuture<?> answer, long millis);
 
     /** @throws RedisException if the connection does not close */
     @Override

@@ -33,12 +33,12 @@ interface RecordCoding {
     /**
      * Queues what reads a record.
      *
-     * @param redis where to queue
+     * @param connection where to queue, and to wait for the reply
      * @param key the record's key, encoded
      * @param fields which fields, or null for all
      * @return the read, to be taken after the flush
      */
-    PendingRead read(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, @Nullable Set<String> fields);
+    PendingRead read(Connection connection, byte[] key, @Nullable Set<String> fields);
 
     /**
      * Whether writing these fields needs the record's other fields first.

@@ -34,9 +34,9 @@ final class StringRecords implements RecordCoding {
     }
 
     @Override
-    public PendingRead read(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, @Nullable Set<String> fields) {
-        RedisFuture<byte[]> packed = redis.get(key);
-        return result -> take(Connection.reply(packed), fields, result);
+    public PendingRead read(Connection connection, byte[] key, @Nullable Set<String> fields) {
+        RedisFuture<byte[]> packed = connection.queue().get(key);
+        return result -> take(connection.reply(packed), fields, result);
     }
 
     @Override

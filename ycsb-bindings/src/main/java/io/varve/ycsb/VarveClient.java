@@ -101,7 +101,7 @@ public final class VarveClient extends DB {
     @Override
     public Status read(String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
         return run("read", key, (open, redis, keyBytes) -> {
-            RecordCoding.PendingRead read = open.records().read(redis, keyBytes, fields);
+            RecordCoding.PendingRead read = open.records().read(open.connection(), keyBytes, fields);
             open.connection().flush();
             return read.into(result) ? Status.OK : Status.NOT_FOUND;
         });
@@ -124,7 +124,7 @@ public final class VarveClient extends DB {
     private static void enterInIndex(Session open, RedisFuture<Long> entered) {
         open.connection().flush();
         try {
-            Connection.reply(entered);
+            open.connection().reply(entered);
         } catch (RedisException refused) {
             throw new RedisException(VarveOptions.INDEX + "=zset: the server refuses the index's ZADD, so the record is"
                     + " not written: " + Failures.reason(refused));
@@ -137,7 +137,7 @@ public final class VarveClient extends DB {
         return run("update", key, (open, redis, keyBytes) -> {
             Map<String, byte[]> fields = RecordCoding.bytes(values);
             if (open.records().rewritesWhole(fields.size())) {
-                fields = merged(open, redis, keyBytes, fields);
+                fields = merged(open, keyBytes, fields);
             }
             return flushed(open, queueWrite(open, redis, keyBytes, fields));
         });
@@ -152,7 +152,7 @@ public final class VarveClient extends DB {
                 replies.add(redis.zrem(INDEX_KEY, keyBytes));
             }
             flushed(open, replies);
-            Long count = Connection.reply(deleted);
+            Long count = open.connection().reply(deleted);
             return count != null && count > 0 ? Status.OK : Status.NOT_FOUND;
         });
     }
@@ -175,11 +175,11 @@ public final class VarveClient extends DB {
                     Range.from(Range.Boundary.including(score(startKey)), Range.Boundary.unbounded()),
                     Limit.create(0, recordCount));
             open.connection().flush();
-            List<byte[]> keys = Connection.reply(range);
+            List<byte[]> keys = open.connection().reply(range);
             List<RecordCoding.PendingRead> reads = new ArrayList<>();
             if (keys != null) {
                 for (byte[] each : keys) {
-                    reads.add(open.records().read(redis, each, fields));
+                    reads.add(open.records().read(open.connection(), each, fields));
                 }
             }
             open.connection().flush();
@@ -207,6 +207,7 @@ public final class VarveClient extends DB {
             return Status.BAD_REQUEST;
         }
         try {
+            open.connection().run();
             return operation.run(open, open.connection().queue(), keyBytes);
         } catch (RedisException e) {
             failures.tell(name, Failures.reason(e));
@@ -230,16 +231,15 @@ public final class VarveClient extends DB {
     private static Status flushed(Session open, List<RedisFuture<?>> replies) {
         open.connection().flush();
         for (RedisFuture<?> reply : replies) {
-            Connection.reply(reply);
+            open.connection().reply(reply);
         }
         return Status.OK;
     }
 
     /** The record as it is, with the fields of an update over it. */
-    private static Map<String, byte[]> merged(Session open, RedisAsyncCommands<byte[], byte[]> redis,
-            byte[] keyBytes, Map<String, byte[]> fields) {
+    private static Map<String, byte[]> merged(Session open, byte[] keyBytes, Map<String, byte[]> fields) {
         Map<String, ByteIterator> old = new LinkedHashMap<>();
-        RecordCoding.PendingRead read = open.records().read(redis, keyBytes, null);
+        RecordCoding.PendingRead read = open.records().read(open.connection(), keyBytes, null);
         open.connection().flush();
         read.into(old);
         Map<String, byte[]> merged = RecordCoding.bytes(old);

@@ -89,7 +89,7 @@ final class WireCache implements RecordCache {
             try {
                 RedisFuture<String> answer = queueHint(connection.queue(), penaltyClass);
                 connection.flush();
-                Connection.reply(answer);
+                connection.reply(answer);
             } catch (RedisException e) {
                 String said = Failures.reason(e);
                 String server = "the server at " + options.cache().host() + ":" + options.cache().port();
@@ -106,7 +106,7 @@ final class WireCache implements RecordCache {
 
     @Override
     public boolean read(byte[] key, Map<String, ByteIterator> result) {
-        RecordCoding.PendingRead read = records.read(connection.queue(), key, null);
+        RecordCoding.PendingRead read = records.read(connection, key, null);
         connection.flush();
         return read.into(result);
     }
@@ -157,7 +157,17 @@ final class WireCache implements RecordCache {
     public void remove(byte[] key) {
         RedisFuture<Long> removed = connection.queue().del(key);
         connection.flush();
-        Connection.reply(removed);
+        connection.reply(removed);
+    }
+
+    @Override
+    public void run() {
+        connection.run();
+    }
+
+    @Override
+    public void await(CompletableFuture<?> answer, long millis) {
+        connection.awaitAnswer(answer, millis);
     }
 
     @Override

@@ -77,6 +77,14 @@ class CacheAsideModelTest {
         }
 
         @Override
+        public void run() {}
+
+        @Override
+        public void await(CompletableFuture<?> answer, long millis) {
+            cache.await(answer, millis);
+        }
+
+        @Override
         public void close() {
             server.shutdown();
         }

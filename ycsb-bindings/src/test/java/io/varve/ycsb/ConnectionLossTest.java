@@ -112,7 +112,7 @@ class ConnectionLossTest {
         try (Connection connection = connect()) {
             RedisFuture<String> set = connection.queue().set("key".getBytes(UTF_8), "old".getBytes(UTF_8));
             connection.flush();
-            assertThatThrownBy(() -> Connection.reply(set)).isInstanceOf(RedisException.class)
+            assertThatThrownBy(() -> connection.reply(set)).isInstanceOf(RedisException.class)
                     .isNotInstanceOfAny(RedisCommandTimeoutException.class, RedisCommandInterruptedException.class);
             assertThat(received.poll(WAIT_SECONDS, TimeUnit.SECONDS)).containsExactly("SET", "key", "old");
             assertThat(getOverTheNextConnection(connection)).isNull();
@@ -126,9 +126,10 @@ class ConnectionLossTest {
     private static byte @Nullable [] getOverTheNextConnection(Connection connection) {
         for (long start = System.nanoTime();;) {
             try {
+                connection.run();
                 RedisFuture<byte[]> get = connection.queue().get("key".getBytes(UTF_8));
                 connection.flush();
-                return Connection.reply(get);
+                return connection.reply(get);
             } catch (RedisException e) {
                 if (Thread.currentThread().isInterrupted()
                         || System.nanoTime() - start > TimeUnit.SECONDS.toNanos(WAIT_SECONDS)) {

@@ -5,9 +5,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +90,24 @@ final class MapCache implements RecordCache {
     public void remove(byte[] key) {
         refuse(refusesRemoves);
         records.remove(text(key));
+    }
+
+    @Override
+    public void run() {}
+
+    @Override
+    public void await(CompletableFuture<?> answer, long millis) {
+        try {
+            answer.get(millis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | CancellationException e) {
+            // An answer, too.
+            return;
+        } catch (TimeoutException e) {
+            throw new RedisException("no answer in " + millis + " ms");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RedisException(e);
+        }
     }
 
     @Override

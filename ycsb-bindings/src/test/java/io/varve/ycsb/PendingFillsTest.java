@@ -20,6 +20,7 @@ class PendingFillsTest {
     private final PendingFills fills = new PendingFills();
     private final DB one = new VarveClient();
     private final DB other = new VarveClient();
+    private final MapCache cache = new MapCache();
     private final List<String> done = new CopyOnWriteArrayList<>();
 
     /** A cache that answers at once. */
@@ -30,7 +31,7 @@ class PendingFillsTest {
     /** One that has come to where it waits, or is through. */
     private Thread waitingWriter() {
         Thread writer = new Thread(() -> {
-            fills.overtake("a", other);
+            fills.overtake("a", other, cache);
             done.add("overtaken");
         });
         writer.start();
@@ -52,7 +53,7 @@ class PendingFillsTest {
     @Test
     void whatWasReadBeforeAWriteIsNot() {
         try (PendingFills.Fill before = fills.begin("a")) {
-            fills.overtake("a", other);
+            fills.overtake("a", other, cache);
             try (PendingFills.Fill after = fills.begin("a")) {
                 assertThat(before.unlessOvertaken(one, set("before"))).isNull();
                 assertThat(after.unlessOvertaken(one, set("after"))).isNotNull();
@@ -71,8 +72,8 @@ class PendingFillsTest {
         for (int i = 0; i < 5000; i++) {
             open.add(fills.begin("user" + i));
         }
-        fills.overtake("user77", other);
-        fills.overtake("nobody", other);
+        fills.overtake("user77", other, cache);
+        fills.overtake("nobody", other, cache);
         for (int i = 0; i < open.size(); i++) {
             try (PendingFills.Fill fill = open.get(i)) {
                 assertThat(fill.unlessOvertaken(one, set("user" + i)) != null).isEqualTo(i != 77);
@@ -90,7 +91,7 @@ class PendingFillsTest {
             assertThat(fill.unlessOvertaken(one, () -> answer)).isNotDone();
         }
         assertThat(fills.size()).as("the fill is closed, and not answered").isEqualTo(1);
-        fills.overtake("another key", other);
+        fills.overtake("another key", other, cache);
         Thread writer = waitingWriter();
         assertThat(done).isEmpty();
         answer.completeExceptionally(new RedisException("OOM it is full"));
@@ -134,16 +135,16 @@ class PendingFillsTest {
         try (PendingFills.Fill fill = impatient.begin("a")) {
             assertThat(fill.unlessOvertaken(one, () -> late)).isNotDone();
         }
-        assertThatThrownBy(() -> impatient.overtake("a", other)).isInstanceOf(RedisException.class)
+        assertThatThrownBy(() -> impatient.overtake("a", other, cache)).isInstanceOf(RedisException.class)
                 .hasMessageContaining("no answer in 1 ms");
         assertThat(late).as("it is left alone").isNotDone();
         try (PendingFills.Fill before = impatient.begin("a")) {
-            assertThatThrownBy(() -> impatient.overtake("a", other)).hasMessageContaining("no answer");
+            assertThatThrownBy(() -> impatient.overtake("a", other, cache)).hasMessageContaining("no answer");
             assertThat(before.unlessOvertaken(one, set("before"))).as("overtaken all the same").isNull();
         }
         late.complete(true);
         assertThat(impatient.size()).isZero();
-        impatient.overtake("a", other);
+        impatient.overtake("a", other, cache);
     }
 
     @Test
@@ -154,12 +155,12 @@ class PendingFillsTest {
             })).hasMessage("no connection");
         }
         assertThat(fills.size()).isZero();
-        fills.overtake("a", other);
+        fills.overtake("a", other, cache);
     }
 
     @Test
     void aKeyWithoutFillsIsNotKept() {
-        fills.overtake("a", other);
+        fills.overtake("a", other, cache);
         assertThat(fills.size()).isZero();
     }
 }

@@ -1,0 +1,132 @@
+package io.varve.ycsb;
+
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.resource.EventLoopGroupProvider;
+import io.lettuce.core.resource.Transports;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.EventExecutorGroup;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The event loop of one connection, without a thread: who waits for a reply runs it. So a request is sent, and its reply taken, by the thread that asks; to hand
+ * both over to another thread and back costs a core, which all of a generator has, about as much as the rest of the request. Confined to the thread that opened it, but for
+ * {@link #wake}.
+ *
+ * <p>While its thread does something else nothing happens on the connection: what has come is seen, and a lost connection noticed and opened anew, the next time that it runs.
+ */
+final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
+
+    /** After so long it is looked whether the thread has been interrupted, which wakes no thread that waits for a socket. */
+    private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final String EPOLL_CHANNEL = "EpollSocketChannel";
+
+    private final Loop loop;
+    /** While it runs until something is done. */
+    private @Nullable Future<?> awaited;
+
+    private OwnEventLoop(IoHandlerFactory handlers) {
+        loop = new Loop(handlers);
+    }
+
+    /** Netty's, which does not begin to wait for what is there. */
+    private final class Loop extends ManualIoEventLoop {
+        Loop(IoHandlerFactory handlers) {
+            super(Thread.currentThread(), handlers);
+        }
+
+        @Override
+        protected boolean canBlock() {
+            Future<?> until = awaited;
+            return until == null || !until.isDone();
+        }
+    }
+
+    /** One for this thread; none where Lettuce's transport is another than NIO and epoll. */
+    static Optional<OwnEventLoop> open() {
+        Class<?> channel = Transports.socketChannelClass();
+        if (channel.equals(NioSocketChannel.class)) {
+            return Optional.of(new OwnEventLoop(NioIoHandler.newFactory()));
+        }
+        return channel.getSimpleName().equals(EPOLL_CHANNEL)
+                ? Optional.of(new OwnEventLoop(EpollHandlers.newFactory()))
+                : Optional.empty();
+    }
+
+    /** Does what there is to do. */
+    void run() {
+        loop.runNow();
+    }
+
+    /**
+     * Does what there is to do until something is done, which may be another thread's doing if that one {@link #wake wakes} this.
+     *
+     * @return false if it is not done after so many nanoseconds
+     * @throws RedisCommandInterruptedException if the thread is interrupted, and stays so
+     */
+    boolean runUntil(Future<?> done, long nanos) {
+        long start = System.nanoTime();
+        awaited = done;
+        try {
+            while (!done.isDone()) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new RedisCommandInterruptedException(new InterruptedException());
+                }
+                long left = nanos - (System.nanoTime() - start);
+                if (left <= 0) {
+                    return false;
+                }
+                loop.run(Math.min(left, SLICE_NANOS));
+            }
+            return true;
+        } finally {
+            awaited = null;
+        }
+    }
+
+    /** Has it look whether that is done for which it waits. Any thread. */
+    void wake() {
+        loop.wakeup();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // Lettuce takes whatever runs its channels.
+    public <T extends EventLoopGroup> T allocate(Class<T> type) {
+        return (T) loop;
+    }
+
+    @Override
+    public int threadPoolSize() {
+        return 1;
+    }
+
+    /** {@inheritDoc} It is closed by its thread. */
+    @Override
+    public io.netty.util.concurrent.Future<Boolean> release(EventExecutorGroup released, long quietPeriod, long timeout,
+            TimeUnit unit) {
+        return ImmediateEventExecutor.INSTANCE.newSucceededFuture(true);
+    }
+
+    /** {@inheritDoc} It is closed by its thread. */
+    @Override
+    public io.netty.util.concurrent.Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit unit) {
+        return ImmediateEventExecutor.INSTANCE.newSucceededFuture(true);
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // Its end is looked at below.
+    public void close() {
+        loop.shutdownGracefully(0, 0, TimeUnit.MILLISECONDS);
+        while (!loop.isTerminated()) {
+            loop.runNow();
+        }
+    }
+}
