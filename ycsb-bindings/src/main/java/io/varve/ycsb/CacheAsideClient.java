@@ -285,8 +285,16 @@ public final class CacheAsideClient extends DB {
                 (open, keyBytes) -> write(open, key, keyBytes, () -> open.databases().of(key).delete(key)));
     }
 
+    /** Before a database is asked for long: a writer of that key waits for the answer, and only this thread takes it. */
+    private void awaitLastFill(Session open) {
+        if (!lastFill.isDone()) {
+            await(open, lastFill, Connection.TIMEOUT_MILLIS);
+        }
+    }
+
     /** First the database, then the cache, whatever became of the database: a write that failed may have been done. */
     private Status write(Session open, String key, byte[] keyBytes, BooleanSupplier database) {
+        awaitLastFill(open);
         DatabaseException failed = null;
         boolean done = false;
         try {
@@ -340,6 +348,7 @@ public final class CacheAsideClient extends DB {
             if (recordCount < 1) {
                 return Status.BAD_REQUEST;
             }
+            awaitLastFill(open);
             List<Database.Row> rows = open.databases().scan(startKey, recordCount);
             for (Database.Row row : rows) {
                 HashMap<String, ByteIterator> record = new HashMap<>();

@@ -41,7 +41,7 @@ public record CacheAsideSummary(long hits, long misses, long fills, long overtak
      * @param delayNanos      for how long they were, measured
      * @param delayMaxNanos   the longest of them, measured
      * @param penalties       misses that were made good
-     * @param penaltyNanos    from the miss to the cache's answer to the SET
+     * @param penaltyNanos    from the miss to the cache's answer to the SET; to when that was sent if nobody waits for it
      */
     public record Database(long fetches, long writes, long scans, long failures, long roundTrips, long databaseNanos,
             long delays, long delayAskedNanos, long delayNanos, long delayMaxNanos, long penalties,

@@ -45,7 +45,8 @@ final class Connection implements AutoCloseable {
     static Connection open(VarveOptions options) throws RefusedException {
         try {
             return connect(options);
-        } catch (RedisException e) {
+        } catch (RuntimeException e) {
+            // Lettuce's and Netty's: too few file descriptors are no RedisException.
             throw new RefusedException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
                     + VarveOptions.PORT + "=" + options.port() + ": " + Failures.reason(e), e);
         }
@@ -86,9 +87,9 @@ final class Connection implements AutoCloseable {
         connection.flushCommands();
     }
 
-    /** Has what came since the last reply be seen: that the connection was lost, or is there again. For whoever has done something else meanwhile. */
+    /** Has what came since the last reply be seen: that the connection was lost, or is there again, for which it waits some milliseconds. For whoever has done something else meanwhile. */
     void run() {
-        client.run();
+        client.run(connection);
     }
 
     /**

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says what failed: YCSB's status output counts failures without saying what they were. The first one of a client is told on
- * standard error, the others are counted. Guarded by itself: answers to fills come on the connection's thread.
+ * standard error, the others are counted. Guarded by itself: answers to fills may come on the thread of an event loop.
  */
 final class Failures {
 

@@ -26,6 +26,10 @@ import org.jspecify.annotations.Nullable;
 final class LettuceClient implements AutoCloseable {
 
     private static final long SHUTDOWN_TIMEOUT_MILLIS = 5_000;
+    /** Longer than Lettuce's own limits take together. */
+    private static final long MOST_CONNECT_MILLIS = 60_000;
+    /** So long an operation waits for a lost connection to be there again; on the same host that takes some milliseconds. */
+    private static final long RECONNECT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static @Nullable ClientResources shared;
     private static int users;
@@ -34,18 +38,41 @@ final class LettuceClient implements AutoCloseable {
     private final ClientResources resources;
     private final RedisClient redis;
 
-    private LettuceClient(@Nullable OwnEventLoop loop, ClientResources resources, ClientOptions options) {
+    private LettuceClient(@Nullable OwnEventLoop loop, ClientResources resources, RedisClient redis) {
         this.loop = loop;
         this.resources = resources;
-        redis = RedisClient.create(resources);
-        redis.setOptions(options);
+        this.redis = redis;
     }
 
     static LettuceClient open(ClientOptions options) {
         OwnEventLoop loop = OwnEventLoop.open().orElse(null);
+        try {
+            return open(loop, options);
+        } catch (RuntimeException e) {
+            if (loop != null) {
+                loop.close();
+            }
+            throw e;
+        }
+    }
+
+    private static LettuceClient open(@Nullable OwnEventLoop loop, ClientOptions options) {
         ClientResources common = acquireShared();
-        return new LettuceClient(loop, loop == null ? common : common.mutate().eventLoopGroupProvider(loop).build(),
-                options);
+        try {
+            ClientResources resources = loop == null ? common : withLoop(common, loop);
+            RedisClient redis = RedisClient.create(resources);
+            redis.setOptions(options);
+            return new LettuceClient(loop, resources, redis);
+        } catch (RuntimeException e) {
+            releaseShared();
+            throw e;
+        }
+    }
+
+    /** What it is told of stays when it ends; what it takes over by {@code mutate} alone would end with it. */
+    private static ClientResources withLoop(ClientResources common, OwnEventLoop loop) {
+        return common.mutate().eventExecutorGroup(common.eventExecutorGroup()).timer(common.timer())
+                .eventLoopGroupProvider(loop).build();
     }
 
     /** @throws RedisConnectionException if the server does not answer, or refuses */
@@ -56,8 +83,10 @@ final class LettuceClient implements AutoCloseable {
         CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connected = redis
                 .connectAsync(ByteArrayCodec.INSTANCE, uri).toCompletableFuture();
         try {
-            // Lettuce has a limit of its own: it ends.
-            awaitAnyThread(connected, Long.MAX_VALUE);
+            if (!awaitAnyThread(connected, MOST_CONNECT_MILLIS)) {
+                connected.cancel(true);
+                throw new RedisConnectionException("no answer in " + MOST_CONNECT_MILLIS + " ms");
+            }
             return connected.get();
         } catch (ExecutionException e) {
             throw RedisConnectionException.create(e.getCause());
@@ -67,10 +96,18 @@ final class LettuceClient implements AutoCloseable {
         }
     }
 
-    /** Has what came since be seen, if nobody else does that. */
-    void run() {
+    /**
+     * Has what came since be seen, if nobody else does that; and where the connection is lost, waits a little for the next one.
+     *
+     * @throws RedisCommandInterruptedException if the thread is interrupted meanwhile, and stays so
+     */
+    void run(StatefulRedisConnection<?, ?> connection) {
         if (loop != null) {
             loop.run();
+            if (!connection.isOpen()) {
+                // If it is not there then, what is asked for is refused.
+                loop.runUntil(connection::isOpen, RECONNECT_NANOS);
+            }
         }
     }
 
@@ -83,7 +120,7 @@ final class LettuceClient implements AutoCloseable {
     boolean await(Future<?> reply, long millis) {
         return loop == null
                 ? awaitWithoutLoop(reply, millis)
-                : loop.runUntil(reply, TimeUnit.MILLISECONDS.toNanos(millis));
+                : loop.runUntil(reply::isDone, TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
     /** The same for what any thread may do. */
@@ -93,7 +130,7 @@ final class LettuceClient implements AutoCloseable {
             return awaitWithoutLoop(answer, millis);
         }
         answer.whenComplete((value, failure) -> loop.wake());
-        return loop.runUntil(answer, TimeUnit.MILLISECONDS.toNanos(millis));
+        return loop.runUntil(answer::isDone, TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
     private static boolean awaitWithoutLoop(Future<?> answer, long millis) {
@@ -117,13 +154,19 @@ final class LettuceClient implements AutoCloseable {
             awaitAnyThread(redis.shutdownAsync(0, SHUTDOWN_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS),
                     SHUTDOWN_TIMEOUT_MILLIS);
         } finally {
-            if (loop != null) {
-                loop.close();
-                // What it shares with others stays.
-                resources.shutdown(0, SHUTDOWN_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
-                        .awaitUninterruptibly(SHUTDOWN_TIMEOUT_MILLIS);
+            try {
+                closeLoop();
+            } finally {
+                releaseShared();
             }
-            releaseShared();
+        }
+    }
+
+    private void closeLoop() {
+        if (loop != null) {
+            loop.close();
+            resources.shutdown(0, SHUTDOWN_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
+                    .awaitUninterruptibly(SHUTDOWN_TIMEOUT_MILLIS);
         }
     }
 

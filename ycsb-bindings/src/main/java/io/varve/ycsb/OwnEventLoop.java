@@ -1,8 +1,8 @@
 package io.varve.ycsb;
 
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.resource.EventLoopGroupProvider;
@@ -30,14 +30,14 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
     private static final String EPOLL_CHANNEL = "EpollSocketChannel";
 
     private final Loop loop;
-    /** While it runs until something is done. */
-    private @Nullable Future<?> awaited;
+    /** Whether that is done until which it runs. */
+    private @Nullable BooleanSupplier awaited;
 
     private OwnEventLoop(IoHandlerFactory handlers) {
         loop = new Loop(handlers);
     }
 
-    /** Netty's, which does not begin to wait for what is there. */
+    /** Netty's, which does not begin to wait for what is there, nor when its thread is interrupted: NIO would forget that. */
     private final class Loop extends ManualIoEventLoop {
         Loop(IoHandlerFactory handlers) {
             super(Thread.currentThread(), handlers);
@@ -45,8 +45,8 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
 
         @Override
         protected boolean canBlock() {
-            Future<?> until = awaited;
-            return until == null || !until.isDone();
+            BooleanSupplier until = awaited;
+            return (until == null || !until.getAsBoolean()) && !Thread.currentThread().isInterrupted();
         }
     }
 
@@ -63,7 +63,15 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
 
     /** Does what there is to do. */
     void run() {
+        requireThread();
         loop.runNow();
+    }
+
+    private void requireThread() {
+        if (!loop.inEventLoop(Thread.currentThread())) {
+            throw new IllegalStateException("A connection is used by the thread that opened it, not by "
+                    + Thread.currentThread().getName());
+        }
     }
 
     /**
@@ -72,11 +80,12 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
      * @return false if it is not done after so many nanoseconds
      * @throws RedisCommandInterruptedException if the thread is interrupted, and stays so
      */
-    boolean runUntil(Future<?> done, long nanos) {
+    boolean runUntil(BooleanSupplier done, long nanos) {
+        requireThread();
         long start = System.nanoTime();
         awaited = done;
         try {
-            while (!done.isDone()) {
+            while (!done.getAsBoolean()) {
                 if (Thread.currentThread().isInterrupted()) {
                     throw new RedisCommandInterruptedException(new InterruptedException());
                 }
@@ -124,6 +133,7 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
     @Override
     @SuppressWarnings("FutureReturnValueIgnored") // Its end is looked at below.
     public void close() {
+        requireThread();
         loop.shutdownGracefully(0, 0, TimeUnit.MILLISECONDS);
         while (!loop.isTerminated()) {
             loop.runNow();

@@ -76,7 +76,11 @@ final class WireCache implements RecordCache {
             try {
                 opened.tryHints(options);
             } catch (RefusedException refused) {
-                opened.close();
+                try {
+                    opened.close();
+                } catch (RedisException e) {
+                    refused.addSuppressed(e);
+                }
                 throw refused;
             }
         }

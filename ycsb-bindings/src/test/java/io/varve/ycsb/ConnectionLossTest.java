@@ -3,13 +3,19 @@ package io.varve.ycsb;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -34,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class ConnectionLossTest {
 
     private static final long WAIT_SECONDS = 30;
+    private static final int CLIENTS = 4;
 
     private final BlockingQueue<List<String>> received = new LinkedBlockingQueue<>();
     private ServerSocket listening;
@@ -42,13 +49,26 @@ class ConnectionLossTest {
     /** An old server without a key, which hangs up where it should answer a SET. */
     private void serve() {
         while (true) {
-            try (Socket socket = listening.accept()) {
-                answer(socket);
+            try {
+                Socket socket = listening.accept();
+                Thread answering = new Thread(() -> answerAll(socket), "answering");
+                answering.setDaemon(true);
+                answering.start();
             } catch (IOException e) {
                 if (listening.isClosed()) {
                     return;
                 }
+                throw new UncheckedIOException(e);
             }
+        }
+    }
+
+    private void answerAll(Socket socket) {
+        try (socket) {
+            answer(socket);
+        } catch (IOException e) {
+            // The client has gone, in the midst of a command: as it may.
+            return;
         }
     }
 
@@ -122,7 +142,38 @@ class ConnectionLossTest {
         assertThat(received).isEmpty();
     }
 
-    /** Until there is one each is an error at once, and none of them waits to be sent. */
+    /** What all connections of a process share stays until the last one has gone. */
+    @Test
+    @Timeout(2 * WAIT_SECONDS)
+    void aConnectionThatIsClosedLeavesTheOthersWhatTheyNeed() throws Exception {
+        try (Connection first = connect()) {
+            connect().close();
+            connect().close();
+            RedisFuture<String> set = first.queue().set("key".getBytes(UTF_8), "old".getBytes(UTF_8));
+            first.flush();
+            assertThatThrownBy(() -> first.reply(set)).isInstanceOf(RedisException.class);
+            assertThat(getOverTheNextConnection(first)).isNull();
+        }
+    }
+
+    @Test
+    @Timeout(2 * WAIT_SECONDS)
+    void allThatFindNoServerAreRefused() throws Exception {
+        listening.close();
+        ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
+        try {
+            Callable<Connection> connecting = this::connect;
+            List<Future<Connection>> refused = threads.invokeAll(Collections.nCopies(10 * CLIENTS, connecting));
+            for (Future<Connection> each : refused) {
+                assertThatThrownBy(each::get).hasCauseInstanceOf(RefusedException.class)
+                        .hasMessageContaining("no connection to varve.host=").hasMessageContaining("refused");
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Until there is one each is an error, and none of them waits to be sent. */
     private static byte @Nullable [] getOverTheNextConnection(Connection connection) {
         for (long start = System.nanoTime();;) {
             try {

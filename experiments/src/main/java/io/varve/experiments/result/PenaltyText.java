@@ -16,7 +16,7 @@ public final class PenaltyText {
     public static final String HITS = "cache_hit_ratio";
     public static final String HITS_SETTLED = "cache_hit_ratio_second_half";
     public static final String MISSES = "cache_misses";
-    /** What all misses took together, from each miss to the answer to its SET. */
+    /** What all misses took together, from each miss to its SET: to the answer, or to when it was sent if nobody waits for that. */
     public static final String MISS_SECONDS = "misses_cost_seconds";
     /** What they would have cost had each taken the delay that was asked for and nothing else: the machine has no part in it. */
     public static final String MISS_DELAY_SECONDS = "misses_asked_delay_seconds";
