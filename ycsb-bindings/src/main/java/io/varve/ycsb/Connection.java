@@ -62,7 +62,8 @@ final class Connection implements AutoCloseable {
                 // A server that went away is an error of each operation, not a queue of them: what was sent is not sent again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 // Waiting has its own timeout; a timer per command would be load of the generator's own.
-                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build());
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build(),
+                TimeUnit.MICROSECONDS.toNanos(options.pollMicros()));
         try {
             StatefulRedisConnection<byte[], byte[]> connection = client.connect(uri.build());
             connection.setAutoFlushCommands(false);

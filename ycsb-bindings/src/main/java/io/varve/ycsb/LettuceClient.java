@@ -44,8 +44,9 @@ final class LettuceClient implements AutoCloseable {
         this.redis = redis;
     }
 
-    static LettuceClient open(ClientOptions options) {
-        OwnEventLoop loop = OwnEventLoop.open().orElse(null);
+    /** @param pollNanos how long who waits polls before it sleeps, where its transport lets it */
+    static LettuceClient open(ClientOptions options, long pollNanos) {
+        OwnEventLoop loop = OwnEventLoop.open(pollNanos).orElse(null);
         try {
             return open(loop, options);
         } catch (RuntimeException e) {

@@ -30,11 +30,13 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
     private static final String EPOLL_CHANNEL = "EpollSocketChannel";
 
     private final Loop loop;
+    private final long pollNanos;
     /** Whether that is done until which it runs. */
     private @Nullable BooleanSupplier awaited;
 
-    private OwnEventLoop(IoHandlerFactory handlers) {
+    private OwnEventLoop(IoHandlerFactory handlers, long pollNanos) {
         loop = new Loop(handlers);
+        this.pollNanos = pollNanos;
     }
 
     /** Netty's, which does not begin to wait for what is there, nor when its thread is interrupted: NIO would forget that. */
@@ -50,14 +52,18 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
         }
     }
 
-    /** One for this thread; none where Lettuce's transport is another than NIO and epoll. */
-    static Optional<OwnEventLoop> open() {
+    /**
+     * One for this thread; none where Lettuce's transport is another than NIO and epoll.
+     *
+     * @param pollNanos for so long who waits looks again and again, and lets other threads run in between, before it sleeps; 0: it sleeps at once
+     */
+    static Optional<OwnEventLoop> open(long pollNanos) {
         Class<?> channel = Transports.socketChannelClass();
         if (channel.equals(NioSocketChannel.class)) {
-            return Optional.of(new OwnEventLoop(NioIoHandler.newFactory()));
+            return Optional.of(new OwnEventLoop(NioIoHandler.newFactory(), pollNanos));
         }
         return channel.getSimpleName().equals(EPOLL_CHANNEL)
-                ? Optional.of(new OwnEventLoop(EpollHandlers.newFactory()))
+                ? Optional.of(new OwnEventLoop(EpollHandlers.newFactory(), pollNanos))
                 : Optional.empty();
     }
 
@@ -89,15 +95,27 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
                 if (Thread.currentThread().isInterrupted()) {
                     throw new RedisCommandInterruptedException(new InterruptedException());
                 }
-                long left = nanos - (System.nanoTime() - start);
-                if (left <= 0) {
+                long waited = System.nanoTime() - start;
+                if (waited >= nanos) {
                     return false;
                 }
-                loop.run(Math.min(left, SLICE_NANOS));
+                if (waited < pollNanos) {
+                    poll(done);
+                } else {
+                    loop.run(Math.min(nanos - waited, SLICE_NANOS));
+                }
             }
             return true;
         } finally {
             awaited = null;
+        }
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // Where nobody else wants the core it is asked for again at once, which is meant.
+    private void poll(BooleanSupplier done) {
+        loop.runNow();
+        if (!done.getAsBoolean()) {
+            Thread.yield();
         }
     }
 

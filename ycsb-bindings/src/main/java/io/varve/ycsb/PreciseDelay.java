@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * thread.
  *
  * <p>A parked thread wakes late: by the timer's slack (50 us on Linux) and until it gets a core, so parking for 120 us takes
- * 175. It is therefore parked for that much less, as it was late before, and spins for what remains, some microseconds. A
+ * 175. It is therefore parked for that much less, as it was late before, and looks at the clock for what remains, some microseconds, in which others may have the core. A
  * wait is never shorter than asked for; how long it was is returned.
  */
 final class PreciseDelay implements Delay {
@@ -35,6 +35,7 @@ final class PreciseDelay implements Delay {
     }
 
     @Override
+    @SuppressWarnings("ThreadPriorityCheck") // Who has the core wants it for longer than is left here, or nobody does.
     public long await(long nanos) {
         long start = clock.getAsLong();
         boolean parked = false;
@@ -48,7 +49,7 @@ final class PreciseDelay implements Delay {
                 parked = true;
                 now = woken;
             } else {
-                Thread.onSpinWait();
+                Thread.yield();
                 now = clock.getAsLong();
             }
         }

@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
  * @param ttlMode how a TTL travels
  * @param index whether inserts and deletes are also written to the stock binding's sorted set
  * @param seed of the TTLs' random streams
+ * @param pollMicros how long a client that waits for a reply polls before it sleeps, µs
  * @param fieldCount how many fields a whole record has: the property of that name of YCSB's core workload
  */
 public record VarveOptions(String host, int port, @Nullable String password, RecordForm record, KeyCoding key,
         List<Long> ttlsMillis, TtlDistribution ttlDistribution, TtlMode ttlMode, Index index, long seed,
-        int fieldCount) {
+        long pollMicros, int fieldCount) {
 
     /** Default {@code localhost}. */
     public static final String HOST = "varve.host";
@@ -49,15 +50,18 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
     public static final String INDEX = "varve.index";
     /** A 64-bit number; default 1. */
     public static final String SEED = "varve.seed";
+    /** Microseconds; default 0: it sleeps at once. */
+    public static final String POLL = "varve.poll-us";
 
     /** All of these names, in order. */
     static final Set<String> NAMES = Collections.unmodifiableSet(new TreeSet<>(
-            Set.of(HOST, PORT, PASSWORD, RECORD, KEY, TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED)));
+            Set.of(HOST, PORT, PASSWORD, RECORD, KEY, TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED, POLL)));
 
     private static final String FIELD_COUNT = "fieldcount";
     private static final int DEFAULT_PORT = 6379;
     private static final int DEFAULT_FIELD_COUNT = 10;
     private static final double MILLIS_PER_SECOND = 1000;
+    private static final long MOST_POLL_MICROS = 1_000_000;
     private static final double MAX_TTL_SECONDS = 1e9;
 
     /** How a YCSB record is stored. */
@@ -126,7 +130,7 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
                 reader.choice(KEY, KeyCoding.YCSB), ttls(reader),
                 reader.choice(TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
                 reader.choice(INDEX, Index.NONE),
-                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE),
+                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE), reader.number(POLL, 0, 0, MOST_POLL_MICROS),
                 (int) reader.number(FIELD_COUNT, DEFAULT_FIELD_COUNT, 1, Integer.MAX_VALUE));
     }
 
@@ -161,6 +165,7 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
                 + PropertyReader.lower(key) + ", TTLs "
                 + ttlsMillis + " ms " + PropertyReader.lower(ttlDistribution) + " by " + PropertyReader.lower(ttlMode)
                 + ", index "
-                + PropertyReader.lower(index) + ", seed " + seed + "]";
+                + PropertyReader.lower(index) + ", seed " + seed
+                + (pollMicros == 0 ? "" : ", polls for " + pollMicros + " µs") + "]";
     }
 }

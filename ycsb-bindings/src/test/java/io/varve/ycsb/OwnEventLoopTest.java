@@ -13,21 +13,31 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Who waits at a loop, and what ends it. Confined to the test's thread, but where a test says otherwise. */
 @Timeout(60)
+@ParameterizedClass
+@ValueSource(longs = {0, OwnEventLoopTest.LONG_NANOS})
 class OwnEventLoopTest {
 
-    private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(10);
+    static final long LONG_NANOS = 600_000_000_000L;
+    private static final int OFTEN = 10_000;
 
+    private final long pollNanos;
     private OwnEventLoop loop;
+
+    OwnEventLoopTest(long pollNanos) {
+        this.pollNanos = pollNanos;
+    }
 
     @BeforeEach
     void open() {
-        loop = OwnEventLoop.open().orElseThrow();
+        loop = OwnEventLoop.open(pollNanos).orElseThrow();
     }
 
     @AfterEach
@@ -69,6 +79,24 @@ class OwnEventLoopTest {
                 .isInstanceOf(RedisCommandInterruptedException.class);
         assertThat(Thread.interrupted()).isTrue();
         other.join();
+    }
+
+    /** Who sleeps looks ten times a second whether it has been interrupted: so often would take a quarter of an hour. */
+    @Test
+    void whoPollsLooksAgainAndAgainAndWhoSleepsDoesNot() {
+        AtomicInteger asked = new AtomicInteger();
+        boolean polls = pollNanos > 0;
+        assertThat(loop.runUntil(() -> asked.incrementAndGet() >= OFTEN,
+                polls ? LONG_NANOS : TimeUnit.MILLISECONDS.toNanos(300))).isEqualTo(polls);
+    }
+
+    @Test
+    void whoHasPolledForLongEnoughSleeps() {
+        try (OwnEventLoop soon = OwnEventLoop.open(1).orElseThrow()) {
+            AtomicInteger asked = new AtomicInteger();
+            assertThat(soon.runUntil(() -> asked.incrementAndGet() >= OFTEN, TimeUnit.MILLISECONDS.toNanos(300)))
+                    .isFalse();
+        }
     }
 
     @Test

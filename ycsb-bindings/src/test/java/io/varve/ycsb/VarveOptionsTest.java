@@ -24,13 +24,15 @@ class VarveOptionsTest {
         assertThat(options.ttlMode()).isEqualTo(VarveOptions.TtlMode.EXPIRE);
         assertThat(options.index()).isEqualTo(VarveOptions.Index.NONE);
         assertThat(options.fieldCount()).isEqualTo(10);
+        assertThat(options.pollMicros()).isZero();
     }
 
     @Test
     void everyPropertyIsRead() {
         VarveOptions options = parse("varve.host", "cache", "varve.port", "7000", "varve.password", "secret",
                 "varve.record", "string", "varve.key", "binary8", "varve.ttls", "15, 30,0.25", "varve.ttl.distribution",
-                "zipfian", "varve.ttl.mode", "EX", "varve.index", "zset", "varve.seed", "-9", "fieldcount", "1");
+                "zipfian", "varve.ttl.mode", "EX", "varve.index", "zset", "varve.seed", "-9", "varve.poll-us",
+                "250", "fieldcount", "1");
         assertThat(options.host()).isEqualTo("cache");
         assertThat(options.port()).isEqualTo(7000);
         assertThat(options.password()).isEqualTo("secret");
@@ -42,6 +44,7 @@ class VarveOptionsTest {
         assertThat(options.index()).isEqualTo(VarveOptions.Index.ZSET);
         assertThat(options.seed()).isEqualTo(-9);
         assertThat(options.fieldCount()).isEqualTo(1);
+        assertThat(options.pollMicros()).isEqualTo(250);
         assertThat(options.toString()).doesNotContain("secret");
     }
 
@@ -58,7 +61,8 @@ class VarveOptionsTest {
             "varve.ttls | 0.0001 | seconds above zero", "varve.ttls | 1e10 | seconds above zero",
             "varve.ttl.distribution | normal | uniform or zipfian or constant",
             "varve.ttl.mode | px | expire or ex", "varve.index | list | none or zset",
-            "varve.seed | one | a whole number", "varve.tll | 15 | varve.ttls"})
+            "varve.seed | one | a whole number", "varve.poll-us | -1 | 0 to 1000000",
+            "varve.poll-us | 1000001 | 0 to 1000000", "varve.tll | 15 | varve.ttls"})
     void aBadValueIsRefusedByNameValueAndWhatIsAllowed(String name, String value, String allowed) {
         assertThatThrownBy(() -> parse(name, value)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(name + "=" + value).hasMessageContaining(allowed).message().doesNotContain("\n");
