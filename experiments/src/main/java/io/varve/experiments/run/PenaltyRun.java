@@ -21,6 +21,7 @@ import io.varve.experiments.result.ResponseTimes.Mean;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.server.PollingIdle;
 import io.varve.experiments.server.ProcessUsage;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
@@ -72,7 +73,7 @@ final class PenaltyRun {
         if (!databases.areThere()) {
             context.phase("load the databases", this::loadDatabases);
         }
-        context.phase("operations", this::operations);
+        context.phase("operations", this::operationsAtPollingCores);
     }
 
     /** Puts beside what was measured what can be had at all, for a server that holds as many keys, where that can be told. Nothing is measured any more. */
@@ -106,6 +107,14 @@ final class PenaltyRun {
         judge("load", output, size.records());
         if (context.faults.isEmpty()) {
             databases.markLoaded();
+        }
+    }
+
+    /** A client waits for the server and for databases, and neither has a core that is busy: how long a core takes to wake is nobody's penalty. */
+    private void operationsAtPollingCores() throws IOException {
+        try (PollingIdle idle = PollingIdle.ask()) {
+            context.load.put("idle-cores", idle.told());
+            operations();
         }
     }
 
@@ -171,7 +180,7 @@ final class PenaltyRun {
     /** Which operations these are, and the databases' delays. */
     private Map<String, String> operationsAsked() {
         Map<String, String> properties = new LinkedHashMap<>(context.load);
-        properties.remove("mrc-window");
+        properties.keySet().removeAll(List.of("mrc-window", "idle-cores"));
         Map<String, String> own = context.plan.configuration(context.run).client();
         if (own != null) {
             properties.putAll(own);

@@ -1,0 +1,62 @@
+package io.varve.experiments.server;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has cores that have nothing to do look for work all the time instead of sleeping, where the machine lets this process ask for that: a core that sleeps, a
+ * virtual one above all, may take longer to wake than a reply takes. Linux takes such a request through a device (its PM QoS interface), which only root may open, and
+ * keeps to it as long as that is open. Opened and closed by one thread.
+ */
+public final class PollingIdle implements AutoCloseable {
+    private static final Path DEVICE = Path.of("/dev/cpu_dma_latency");
+
+    private final @Nullable FileChannel held;
+    private final String told;
+
+    private PollingIdle(@Nullable FileChannel held, String told) {
+        this.held = held;
+        this.told = told;
+    }
+
+    public static PollingIdle ask() {
+        return ask(DEVICE);
+    }
+
+    static PollingIdle ask(Path device) {
+        FileChannel channel = null;
+        try {
+            channel = FileChannel.open(device, StandardOpenOption.WRITE);
+            // The longest time in which a core may wake, as a native integer of microseconds: none.
+            channel.write(ByteBuffer.allocate(Integer.BYTES));
+            return new PollingIdle(channel, "poll");
+        } catch (IOException e) {
+            String why = e.toString();
+            if (channel != null) {
+                try {
+                    channel.close();
+                } catch (IOException another) {
+                    why += ", " + another;
+                }
+            }
+            return new PollingIdle(null, "as the machine has them (" + why + ")");
+        }
+    }
+
+    /** What idle cores do: {@code poll}, or else why that could not be asked for. */
+    public String told() {
+        return told;
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (held != null) {
+            held.close();
+        }
+    }
+}
