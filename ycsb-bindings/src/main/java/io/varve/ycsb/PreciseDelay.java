@@ -14,7 +14,7 @@ import java.util.function.LongSupplier;
  */
 final class PreciseDelay implements Delay {
 
-    /** Less is spun for: a park costs about as much. */
+    /** For less it looks at the clock only: a park costs about as much. */
     private static final long SHORTEST_PARK_NANOS = 10_000;
     /** Who waited longer for a core than this tells nothing about the next time. */
     private static final long MOST_LATE_NANOS = 200_000;
@@ -54,7 +54,7 @@ final class PreciseDelay implements Delay {
             }
         }
         if (!parked) {
-            // Else one long wait for a core would have all later ones spun.
+            // Else after one long wait for a core none would park again.
             learn(0);
         }
         return now - start;

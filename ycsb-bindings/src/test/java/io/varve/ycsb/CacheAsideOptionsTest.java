@@ -42,7 +42,8 @@ class CacheAsideOptionsTest {
                 "varve.db.remote.delay-us", "2500", "varve.db.field-type", "VARBINARY(200)", "varve.penalty.hint",
                 "TRUE", "varve.penalty.class.local", "1", "varve.penalty.class.remote", "2", "varve.scan", "reads",
                 "varve.stress.after-operations", "40", "varve.stress.factor", "3", "table", "records", "fieldcount",
-                "2", "fieldnameprefix", "f", "varve.key", "binary8", "varve.ttls", "5");
+                "2", "fieldnameprefix", "f", "varve.key", "binary8", "varve.ttls", "5", "varve.poll-us", "200");
+        assertThat(options.cache().pollMicros()).isEqualTo(200);
         assertThat(options.cache().host()).isEqualTo("cache");
         assertThat(options.cache().ttlsMillis()).isEqualTo(List.of(5000L));
         assertThat(options.local()).isEqualTo(new DatabaseOptions(Side.LOCAL, "jdbc:one:x", "me", "secret", 0, 1));

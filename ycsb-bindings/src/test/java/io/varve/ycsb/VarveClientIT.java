@@ -132,6 +132,15 @@ class VarveClientIT {
     }
 
     @Test
+    void whoPollsGetsItsReplies() throws DBException {
+        VarveClient client = client("varve.poll-us", "1000000");
+        for (int i = 0; i < 200; i++) {
+            assertThat(client.insert("t", "user" + i, values("field0", "a" + i))).isEqualTo(Status.OK);
+            assertThat(read(client, "user" + i, null)).isEqualTo(Map.of("field0", "a" + i));
+        }
+    }
+
+    @Test
     void binaryKeysHaveEightBytes() throws DBException {
         VarveClient client = client("varve.key", "binary8");
         assertThat(client.insert("t", "user77", values("field0", "a"))).isEqualTo(Status.OK);

@@ -131,7 +131,7 @@ final class PenaltyTables {
                     "a miss in all, µs", "misses"));
         }
         head.addAll(List.of("all misses, s", "their simulated delays alone, s", "of exact LRU, simulated, s",
-                "of the best fixed division, s", "remote keys in it"));
+                "of the best fixed division, s", "remote keys in it", "idle cores"));
         List<List<String>> rows = new ArrayList<>();
         for (RunRecord run : whole(runs)) {
             List<String> row = new ArrayList<>(List.of(run.run().workload(), run.run().configuration()));
@@ -147,12 +147,13 @@ final class PenaltyTables {
                 row.add(number("%,.2f", run.number(seconds)));
             }
             row.add(number("%.0f %%", WHOLE * run.number(PenaltyText.BEST_SHARE)));
+            row.add(run.load().getOrDefault(PenaltyText.IDLE_CORES, "not told"));
             rows.add(row);
         }
         return table(figure, head, rows, List.of(
                 "Means of the whole run. The delay is simulated: each answer is held back so long at the least. Where the client's core is "
                         + "busy a thread waits longer, in the delay and everywhere; that is in the miss, too.",
-                "The last three: the delays that would have been asked for with as many keys in one exact LRU stack, and in two, one for each "
+                "Before the last: the delays that would have been asked for with as many keys in one exact LRU stack, and in two, one for each "
                         + "database, of the fixed sizes that are best over the whole run. Another run of the same workload, simulated, where "
                         + "nothing falls to flash. Where demand does not change, what is near to it is as good as dividing memory can be."));
     }

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.Experiment.Size;
@@ -112,8 +113,8 @@ final class PenaltyRun {
 
     /** A client waits for the server and for databases, and neither has a core that is busy: how long a core takes to wake is nobody's penalty. */
     private void operationsAtPollingCores() throws IOException {
-        try (PollingIdle idle = PollingIdle.ask()) {
-            context.load.put("idle-cores", idle.told());
+        try (PollingIdle idle = context.plan.scale().embedded() ? PollingIdle.unasked() : PollingIdle.ask()) {
+            context.load.put(PenaltyText.IDLE_CORES, idle.told());
             operations();
         }
     }
@@ -180,7 +181,7 @@ final class PenaltyRun {
     /** Which operations these are, and the databases' delays. */
     private Map<String, String> operationsAsked() {
         Map<String, String> properties = new LinkedHashMap<>(context.load);
-        properties.keySet().removeAll(List.of("mrc-window", "idle-cores"));
+        properties.keySet().removeAll(List.of("mrc-window", PenaltyText.IDLE_CORES));
         Map<String, String> own = context.plan.configuration(context.run).client();
         if (own != null) {
             properties.putAll(own);
@@ -330,6 +331,10 @@ final class PenaltyRun {
         if (!"allkeys-penalty".equals(context.plan.configuration(context.run).settings().get("maxmemory-policy"))) {
             return;
         }
+        long otherwise = others.stream().filter(other -> PenaltyText.WAITING.stream()
+                .anyMatch(name -> !Objects.equals(other.load().get(name), context.load.get(name)))).count();
+        context.checks
+                .add(Check.atMost("runs beside it in which cores or clients waited in another way", otherwise, 0));
         for (RunRecord other : others) {
             Double aim = load.aims().get(other.run().configuration());
             double theirs = other.number(PenaltyText.SETTLED);

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * keeps to it as long as that is open. Opened and closed by one thread.
  */
 public final class PollingIdle implements AutoCloseable {
+    /** What {@link #told} says if that was asked for; whether the machine can is its own. */
+    public static final String POLL = "asked to poll";
+    private static final String AS_THEY_ARE = "as the machine has them";
     private static final Path DEVICE = Path.of("/dev/cpu_dma_latency");
 
     private final @Nullable FileChannel held;
@@ -28,13 +31,18 @@ public final class PollingIdle implements AutoCloseable {
         return ask(DEVICE);
     }
 
+    /** Asks for nothing. */
+    public static PollingIdle unasked() {
+        return new PollingIdle(null, AS_THEY_ARE);
+    }
+
     static PollingIdle ask(Path device) {
         FileChannel channel = null;
         try {
             channel = FileChannel.open(device, StandardOpenOption.WRITE);
             // The longest time in which a core may wake, as a native integer of microseconds: none.
             channel.write(ByteBuffer.allocate(Integer.BYTES));
-            return new PollingIdle(channel, "poll");
+            return new PollingIdle(channel, POLL);
         } catch (IOException e) {
             String why = e.toString();
             if (channel != null) {
@@ -44,13 +52,17 @@ public final class PollingIdle implements AutoCloseable {
                     why += ", " + another;
                 }
             }
-            return new PollingIdle(null, "as the machine has them (" + why + ")");
+            return new PollingIdle(null, AS_THEY_ARE + " (" + why + ")");
         }
     }
 
-    /** What idle cores do: {@code poll}, or else why that could not be asked for. */
+    /** What idle cores do: {@link #POLL}, or else why that could not be asked for. */
     public String told() {
         return told;
+    }
+
+    boolean isHeld() {
+        return held != null && held.isOpen();
     }
 
     @Override

@@ -16,10 +16,12 @@ class PollingIdleTest {
     @Test
     void noTimeToWakeIsAskedFor() throws Exception {
         Path device = Files.writeString(directory.resolve("device"), "????");
-        try (PollingIdle idle = PollingIdle.ask(device)) {
-            assertThat(idle.told()).isEqualTo("poll");
-            assertThat(Files.readAllBytes(device)).containsExactly(0, 0, 0, 0);
-        }
+        PollingIdle idle = PollingIdle.ask(device);
+        assertThat(idle.told()).isEqualTo(PollingIdle.POLL);
+        assertThat(Files.readAllBytes(device)).containsExactly(0, 0, 0, 0);
+        assertThat(idle.isHeld()).as("it is asked for as long as the device is open").isTrue();
+        idle.close();
+        assertThat(idle.isHeld()).isFalse();
     }
 
     @Test
@@ -27,6 +29,7 @@ class PollingIdleTest {
         Path missing = directory.resolve("missing");
         try (PollingIdle idle = PollingIdle.ask(missing)) {
             assertThat(idle.told()).startsWith("as the machine has them (").contains("missing");
+            assertThat(idle.isHeld()).isFalse();
         }
         assertThat(missing).doesNotExist();
     }
