@@ -153,7 +153,7 @@ final class PenaltyTables {
         return table(figure, head, rows, List.of(
                 "Means of the whole run. The delay is simulated: each answer is held back so long at the least. Where the client's core is "
                         + "busy a thread waits longer, in the delay and everywhere; that is in the miss, too.",
-                "Before the last: the delays that would have been asked for with as many keys in one exact LRU stack, and in two, one for each "
+                "Of exact LRU, and of the best fixed division: the delays that would have been asked for with as many keys in one exact LRU stack, and in two, one for each "
                         + "database, of the fixed sizes that are best over the whole run. Another run of the same workload, simulated, where "
                         + "nothing falls to flash. Where demand does not change, what is near to it is as good as dividing memory can be."));
     }

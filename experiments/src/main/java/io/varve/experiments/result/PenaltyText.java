@@ -5,6 +5,10 @@ import java.util.Locale;
 
 /** The penalty experiment's numbers by name, and side by side for a terminal. Stateless. */
 public final class PenaltyText {
+    /** In a run's load: what cores do that have nothing to do. */
+    public static final String IDLE_CORES = "idle-cores";
+    /** In a run's load: what a response time has of the machine's own. */
+    public static final List<String> WAITING = List.of(IDLE_CORES, "varve.poll-us");
     /** Of all reads and writes of the clients, the databases' answers in it. */
     public static final String RESPONSE = "response_mean_us";
     /** From half of the operations on: what is learnt has been learnt. */
@@ -18,10 +22,6 @@ public final class PenaltyText {
     public static final String MISSES = "cache_misses";
     /** What all misses took together, from each miss to its SET: to the answer, or to when it was sent if nobody waits for that. */
     public static final String MISS_SECONDS = "misses_cost_seconds";
-    /** In a run's load: what cores do that have nothing to do. */
-    public static final String IDLE_CORES = "idle-cores";
-    /** In a run's load: what a response time has of the machine's own. */
-    public static final List<String> WAITING = List.of(IDLE_CORES, "varve.poll-us");
     /** What they would have cost had each taken the delay that was asked for and nothing else: the machine has no part in it. */
     public static final String MISS_DELAY_SECONDS = "misses_asked_delay_seconds";
     /** The same of exact LRU with as many keys, and of the best of its fixed divisions between the databases; and what remote keys have there. Simulated. */

@@ -1,7 +1,7 @@
 /**
  * The servers under test.
  *
- * <p>Lives here: how each kind is started, found, described and stopped. Must not live here: load and measurement.
+ * <p>Lives here: how each kind is started, found, described and stopped, and what is asked of the machine's cores meanwhile. Must not live here: load and measurement.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.experiments.server;
