@@ -37,6 +37,7 @@ final class PenaltyIT {
             seed: 1
             workloads:
               mixed: {workload: site.ycsb.workloads.CoreWorkload, db: io.varve.ycsb.CacheAsideClient, readproportion: "0.8", updateproportion: "0.1", readmodifywriteproportion: "0.1", scanproportion: "0", insertproportion: "0", requestdistribution: zipfian, fieldcount: "2", fieldlength: "2000", varve.db.local.delay-us: "10", varve.db.remote.delay-us: "100", stress-at: "0.4", aims: "lru 25"}
+              growing: {workload: site.ycsb.workloads.CoreWorkload, db: io.varve.ycsb.CacheAsideClient, readproportion: "0.9", updateproportion: "0", readmodifywriteproportion: "0", scanproportion: "0", insertproportion: "0.1", requestdistribution: zipfian, fieldcount: "2", fieldlength: "2000", varve.db.local.delay-us: "10", varve.db.remote.delay-us: "100"}
             sizes:
               tiny: {records: 2000, operations: 6000}
             configurations:
@@ -48,6 +49,7 @@ final class PenaltyIT {
             baselines: [lru, hyperbolic]
             scales:
               quick: {about: "SCALED: seconds", embedded: true, workloads: [mixed], sizes: [tiny], ttls: [[]], threads: [2], configurations: [unlimited, lru, hyperbolic, penalty, penalty-hint]}
+              inserts: {about: "SCALED: seconds", embedded: true, workloads: [growing], sizes: [tiny], ttls: [[]], threads: [2], configurations: [unlimited, lru]}
             """;
 
     @TempDir
@@ -61,7 +63,11 @@ final class PenaltyIT {
     }
 
     private Plan plan(String... configurations) throws IOException {
-        return Plan.of(new ExperimentFiles(directory).read("dear"), "quick",
+        return planAt("quick", configurations);
+    }
+
+    private Plan planAt(String scale, String... configurations) throws IOException {
+        return Plan.of(new ExperimentFiles(directory).read("dear"), scale,
                 new Filters(List.of(), List.of(), List.of(configurations), List.of(), List.of(), List.of()));
     }
 
@@ -159,5 +165,19 @@ final class PenaltyIT {
         assertThat(record.number(PenaltyText.MEASURED)).isPositive();
         assertThat(record.checks()).extracting(RunRecord.Check::what).contains(PenaltyText.AIM + "lru");
         assertThat(files.directory().resolve("shares_" + hinted.id() + ".png")).isNotEmptyFile();
+    }
+
+    /** What the run before it has inserted is not there: an insert that finds its record writes to the database a second time. */
+    @Test
+    void eachRunBeginsWithTheDatabasesAsTheyWereLoaded() throws IOException {
+        Plan plan = planAt("inserts");
+        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
+        assertThat(plan.runs()).hasSize(2).allSatisfy(run -> {
+            RunRecord record = files.read(run).orElseThrow();
+            assertThat(record.faults()).as(run.id()).isEmpty();
+            assertThat(Stream.of("local", "remote")
+                    .mapToDouble(side -> record.number(PenaltyText.ofDatabase(side, "writes"))).sum())
+                    .as("a write for each of about 600 inserts in %s", run.id()).isBetween(450.0, 750.0);
+        });
     }
 }

@@ -8,15 +8,18 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The folder of the two databases that all runs of a size use one after the other: the first run loads them. Confined to the thread that
- * does the runs.
+ * The folder of the two databases of a size: the first run loads them, and each begins with a copy of them as they were loaded. What the runs before it
+ * have written is not there: an insert that finds its record takes more round trips than one that does not. Confined to the thread that does the runs.
  */
 final class LoadedDatabases {
     private static final String PREFIX = "databases-";
-    private static final String MARK = "loaded";
+    private static final String MARK = "whole";
 
     private final Path results;
     private final Path directory;
+    /** As they were loaded, which no run writes to, and those of the run that goes on. */
+    private final Path loaded;
+    private final Path used;
 
     /**
      * @param results of the whole experiment
@@ -25,10 +28,18 @@ final class LoadedDatabases {
     LoadedDatabases(Path results, String size) {
         this.results = results;
         directory = results.resolve(PREFIX + size);
+        loaded = directory.resolve("loaded");
+        used = directory.resolve("used");
     }
 
-    Path directory() {
-        return directory;
+    /** Where they are loaded. */
+    Path loaded() {
+        return loaded;
+    }
+
+    /** Those of one run, which it may write to. */
+    Path used() {
+        return used;
     }
 
     /** Whether they are whole: a load that was cut off begins anew. */
@@ -39,7 +50,18 @@ final class LoadedDatabases {
     /** Empties the folder, for a load. */
     void clear() throws IOException {
         remove(directory);
-        Files.createDirectories(directory);
+        Files.createDirectories(loaded);
+    }
+
+    /** Has {@link #used} be what was loaded, whatever was written to it since. */
+    void restore() throws IOException {
+        remove(used);
+        Files.createDirectories(used);
+        try (Stream<Path> files = Files.list(loaded)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, used.resolve(file.getFileName()));
+            }
+        }
     }
 
     void markLoaded() throws IOException {

@@ -37,6 +37,7 @@ final class PenaltyRun {
     private static final double MICRO = 1e6;
     private static final double HALF = 0.5;
     private static final double MOST_PERCENTILE = 99.99;
+    private static final String DATABASES = "varve.db.dir";
     private static final List<String> SIDES = List.of("LOCAL", "REMOTE");
     private static final List<String> CALLS = List.of("READ", "SCAN", "UPDATE", "INSERT");
     /** What is printed of a database, and what it is called here. */
@@ -74,6 +75,9 @@ final class PenaltyRun {
         if (!databases.areThere()) {
             context.phase("load the databases", this::loadDatabases);
         }
+        if (databases.areThere()) {
+            context.phase("copy the databases", databases::restore);
+        }
         context.phase("operations", this::operationsAtPollingCores);
     }
 
@@ -101,7 +105,9 @@ final class PenaltyRun {
 
     private void loadDatabases() throws IOException {
         databases.clear();
-        YcsbOutput output = ycsb.run("load", client("-load"), context.load, context.stop);
+        Map<String, String> properties = new LinkedHashMap<>(context.load);
+        properties.put(DATABASES, databases.loaded().toString());
+        YcsbOutput output = ycsb.run("load", client("-load"), properties, context.stop);
         if (context.stop.isAsked()) {
             return;
         }
@@ -367,7 +373,7 @@ final class PenaltyRun {
         properties.put("operationcount", String.valueOf(size.operations()));
         properties.put("varve.host", context.target.host());
         properties.put("varve.port", String.valueOf(context.target.port()));
-        properties.put("varve.db.dir", databases.directory().toString());
+        properties.put(DATABASES, databases.used().toString());
         properties.put("status.interval", "1");
         properties.put("hdrhistogram.percentiles", "50,95,99,99.9,99.99");
         return properties;
