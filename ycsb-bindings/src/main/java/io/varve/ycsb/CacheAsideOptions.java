@@ -30,7 +30,8 @@ record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOptions l
 
     /** Which YCSB sets, by the phase it was started for. */
     private static final String TRANSACTIONS = "dotransactions";
-    private static final List<String> OWN = List.of(HINT, SCAN, FILL, DatabaseOptions.DIRECTORY, TableShape.FIELD_TYPE,
+    private static final List<String> OWN = List.of(HINT, SCAN, FILL, DatabaseOptions.DIRECTORY, DatabaseOptions.CACHE,
+            TableShape.FIELD_TYPE,
             StressOptions.AFTER_OPERATIONS, StressOptions.AFTER_SECONDS, StressOptions.FACTOR);
     private static final List<String> OF_A_SIDE = List.of("url", "user", "password", "delay-us");
 

@@ -20,8 +20,12 @@ record DatabaseOptions(Side side, String url, @Nullable String user, @Nullable S
     /** Where H2's files are; default {@value #DEFAULT_DIRECTORY}, in the working directory. */
     static final String DIRECTORY = "varve.db.dir";
     static final String DEFAULT_DIRECTORY = "varve-databases";
+    /** How much of each of H2's files is kept in memory, in MiB; 0 is what H2 chooses, 16 MB whatever the heap. */
+    static final String CACHE = "varve.db.cache-mb";
 
     private static final long NANOS_PER_MICRO = 1000;
+    private static final long MAX_CACHE_MIB = 1 << 20;
+    private static final long KIB_PER_MIB = 1024;
     private static final long MAX_DELAY_MICROS = 60_000_000;
     private static final long LOCAL_DELAY_MICROS = 120;
     private static final long REMOTE_DELAY_MICROS = 1000;
@@ -68,7 +72,9 @@ record DatabaseOptions(Side side, String url, @Nullable String user, @Nullable S
         }
         String file = Path.of(directory).toAbsolutePath().normalize().resolve(PropertyReader.lower(side)).toString();
         // No file beside the database that grows with what is refused. Without a load there is nothing to be made.
-        return "jdbc:h2:file:" + file + ";TRACE_LEVEL_FILE=0" + (load ? "" : ";IFEXISTS=TRUE");
+        long cacheMib = reader.number(CACHE, 0, 0, MAX_CACHE_MIB);
+        return "jdbc:h2:file:" + file + ";TRACE_LEVEL_FILE=0" + (load ? "" : ";IFEXISTS=TRUE")
+                + (cacheMib > 0 ? ";CACHE_SIZE=" + cacheMib * KIB_PER_MIB : "");
     }
 
     /** The property and what may be shown of its value: neither what follows the database's name nor who is in front of it. */

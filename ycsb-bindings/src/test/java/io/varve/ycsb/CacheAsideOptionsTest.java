@@ -67,11 +67,20 @@ class CacheAsideOptionsTest {
         assertThat(options.remote().delayNanos()).isZero();
     }
 
+    @Test
+    void bothFilesMayBeKeptInMemory() {
+        CacheAsideOptions options = parse("varve.db.dir", "/data", "varve.db.cache-mb", "3");
+        assertThat(options.local().url())
+                .isEqualTo("jdbc:h2:file:/data/local;TRACE_LEVEL_FILE=0;IFEXISTS=TRUE;CACHE_SIZE=3072");
+        assertThat(options.remote().url()).endsWith(";CACHE_SIZE=3072");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"varve.record | hash | string", "varve.index | zset | none",
             "varve.db.local.url | h2:mem:x | a URL of JDBC", "varve.db.local.delay-us | -1 | from 0 to 60000000",
             "varve.db.remote.delay-us | 1ms | a whole number", "varve.db.remote.delay-us | 60000001 | 60000000",
             "varve.db.field-type | BLOB; DROP | a type of bytes", "varve.db.dir | a;b | without ';'",
+            "varve.db.cache-mb | -1 | from 0 to 1048576", "varve.db.cache-mb | all | a whole number",
             "varve.penalty.hint | maybe | false or true", "varve.penalty.class.local | 16 | from 0 to 15",
             "varve.penalty.class.remote | slow | a whole number", "varve.scan | index | databases or reads",
             "varve.stress.after-operations | 40% | a whole number", "varve.stress.after-seconds | -1 | a whole number",

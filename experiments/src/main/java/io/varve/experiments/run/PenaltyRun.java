@@ -36,6 +36,8 @@ import site.ycsb.WorkloadException;
 final class PenaltyRun {
     private static final double MICRO = 1e6;
     private static final double HALF = 0.5;
+    /** Of a client and both databases with what they keep in memory, in MiB. */
+    private static final int HEAP_MIB = 4096;
     private static final double MOST_PERCENTILE = 99.99;
     private static final String DATABASES = "varve.db.dir";
     private static final List<String> SIDES = List.of("LOCAL", "REMOTE");
@@ -66,7 +68,7 @@ final class PenaltyRun {
         this.others = others;
         size = context.plan.size(context.run);
         load = context.plan.penalty(context.run);
-        ycsb = new YcsbProcess(context.directory, context.pinning.load(), context.gauge);
+        ycsb = new YcsbProcess(context.directory, context.pinning.load(), context.gauge, HEAP_MIB);
         context.load.putAll(properties());
     }
 

@@ -22,16 +22,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class YcsbProcess {
     private static final long POLL_MILLIS = 100;
-    private static final String HEAP = "-Xmx768m";
+    /** Of a client alone, in MiB. */
+    static final int CLIENT_HEAP_MIB = 768;
 
     private final Path directory;
     private final String cores;
     private final LoadGauge gauge;
+    private final int heapMib;
 
-    YcsbProcess(Path directory, String cores, LoadGauge gauge) {
+    /** @param heapMib that its JVM may use, in MiB */
+    YcsbProcess(Path directory, String cores, LoadGauge gauge, int heapMib) {
         this.directory = directory;
         this.cores = cores;
         this.gauge = gauge;
+        this.heapMib = heapMib;
     }
 
     /**
@@ -74,10 +78,11 @@ final class YcsbProcess {
         return output;
     }
 
-    private static List<String> command(List<String> arguments, Map<String, String> properties) {
+    private List<String> command(List<String> arguments, Map<String, String> properties) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        HEAP, "-XX:+UseSerialGC", "-Duser.language=en", "-Duser.country=US", "-Xlog:disable",
+                        "-Xmx" + heapMib + "m", "-XX:+UseSerialGC", "-Duser.language=en", "-Duser.country=US",
+                        "-Xlog:disable",
                         "-Xlog:all=error:stderr", "-Dlogback.configurationFile=io/varve/experiments/logback-quiet.xml",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp", System.getProperty("java.class.path"), "site.ycsb.Client", "-s"));

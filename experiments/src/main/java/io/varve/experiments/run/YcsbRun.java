@@ -41,7 +41,8 @@ final class YcsbRun {
     YcsbRun(RunContext context) {
         this.context = context;
         this.size = context.plan.size(context.run);
-        this.ycsb = new YcsbProcess(context.directory, context.pinning.load(), context.gauge);
+        this.ycsb = new YcsbProcess(context.directory, context.pinning.load(), context.gauge,
+                YcsbProcess.CLIENT_HEAP_MIB);
         context.load.putAll(properties());
     }
 
