@@ -20,7 +20,7 @@ record DatabaseOptions(Side side, String url, @Nullable String user, @Nullable S
     /** Where H2's files are; default {@value #DEFAULT_DIRECTORY}, in the working directory. */
     static final String DIRECTORY = "varve.db.dir";
     static final String DEFAULT_DIRECTORY = "varve-databases";
-    /** How much of each of H2's files is kept in memory, in MiB; 0 is what H2 chooses, 16 MB whatever the heap. */
+    /** How much of each of H2's files is kept in memory, in MiB; 0 is what H2 chooses, or what a file was opened with before. */
     static final String CACHE = "varve.db.cache-mb";
 
     private static final long NANOS_PER_MICRO = 1000;

@@ -1,10 +1,16 @@
 package io.varve.ycsb;
 
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Properties;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -73,6 +79,20 @@ class CacheAsideOptionsTest {
         assertThat(options.local().url())
                 .isEqualTo("jdbc:h2:file:/data/local;TRACE_LEVEL_FILE=0;IFEXISTS=TRUE;CACHE_SIZE=3072");
         assertThat(options.remote().url()).endsWith(";CACHE_SIZE=3072");
+    }
+
+    /** H2 itself is asked: a setting that it does not know, or in another unit, would be another number. */
+    @Test
+    void h2KeepsAsMuchAsIsAskedFor(@TempDir Path directory) throws SQLException {
+        CacheAsideOptions options = parse("dotransactions", "false", "varve.db.dir", directory.toString(),
+                "varve.db.cache-mb", "3");
+        try (Connection connection = DriverManager.getConnection(options.local().url());
+                Statement statement = connection.createStatement();
+                ResultSet kept = statement.executeQuery("SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS "
+                        + "WHERE SETTING_NAME = 'info.CACHE_MAX_SIZE'")) {
+            assertThat(kept.next()).isTrue();
+            assertThat(kept.getInt(1)).as("MiB").isEqualTo(3);
+        }
     }
 
     @ParameterizedTest

@@ -7,7 +7,7 @@ import java.util.Locale;
 public final class PenaltyText {
     /** In a run's load: what cores do that have nothing to do. */
     public static final String IDLE_CORES = "idle-cores";
-    /** In a run's load: what a response time has of the machine's own. */
+    /** In a run's load: what a response time depends on beside the cache. */
     public static final List<String> WAITING = List.of(IDLE_CORES, "varve.poll-us", "varve.db.cache-mb");
     /** Of all reads and writes of the clients, the databases' answers in it. */
     public static final String RESPONSE = "response_mean_us";

@@ -1,8 +1,10 @@
 package io.varve.experiments.run;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -59,8 +61,16 @@ final class LoadedDatabases {
         Files.createDirectories(used);
         try (Stream<Path> files = Files.list(loaded)) {
             for (Path file : files.toList()) {
-                Files.copy(file, used.resolve(file.getFileName()));
+                copy(file, used.resolve(file.getFileName()));
             }
+        }
+    }
+
+    /** To the disk as well: nothing of it is written while something is measured. */
+    private static void copy(Path from, Path to) throws IOException {
+        Files.copy(from, to);
+        try (FileChannel copied = FileChannel.open(to, StandardOpenOption.WRITE)) {
+            copied.force(true);
         }
     }
 

@@ -22,20 +22,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class YcsbProcess {
     private static final long POLL_MILLIS = 100;
-    /** Of a client alone, in MiB. */
-    static final int CLIENT_HEAP_MIB = 768;
+    /** Of a client alone. */
+    static final List<String> CLIENT_HEAP = List.of("-Xmx768m");
 
     private final Path directory;
     private final String cores;
     private final LoadGauge gauge;
-    private final int heapMib;
+    private final List<String> heap;
 
-    /** @param heapMib that its JVM may use, in MiB */
-    YcsbProcess(Path directory, String cores, LoadGauge gauge, int heapMib) {
+    /** @param heap options of its JVM */
+    YcsbProcess(Path directory, String cores, LoadGauge gauge, List<String> heap) {
         this.directory = directory;
         this.cores = cores;
         this.gauge = gauge;
-        this.heapMib = heapMib;
+        this.heap = heap;
     }
 
     /**
@@ -80,12 +80,13 @@ final class YcsbProcess {
 
     private List<String> command(List<String> arguments, Map<String, String> properties) {
         List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx" + heapMib + "m", "-XX:+UseSerialGC", "-Duser.language=en", "-Duser.country=US",
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
+                        "-Duser.language=en", "-Duser.country=US",
                         "-Xlog:disable",
                         "-Xlog:all=error:stderr", "-Dlogback.configurationFile=io/varve/experiments/logback-quiet.xml",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp", System.getProperty("java.class.path"), "site.ycsb.Client", "-s"));
+        command.addAll(1, heap);
         command.addAll(arguments);
         properties.forEach((key, value) -> {
             command.add("-p");

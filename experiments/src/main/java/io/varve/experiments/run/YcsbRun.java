@@ -42,7 +42,7 @@ final class YcsbRun {
         this.context = context;
         this.size = context.plan.size(context.run);
         this.ycsb = new YcsbProcess(context.directory, context.pinning.load(), context.gauge,
-                YcsbProcess.CLIENT_HEAP_MIB);
+                YcsbProcess.CLIENT_HEAP);
         context.load.putAll(properties());
     }
 
