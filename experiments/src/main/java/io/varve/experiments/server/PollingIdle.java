@@ -3,6 +3,7 @@ package io.varve.experiments.server;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -14,10 +15,13 @@ import org.jspecify.annotations.Nullable;
  * keeps to it as long as that is open. Opened and closed by one thread.
  */
 public final class PollingIdle implements AutoCloseable {
-    /** What {@link #told} says if that was asked for; whether the machine can is its own. */
-    public static final String POLL = "asked to poll";
+    private static final String POLL = "asked to poll";
+    private static final String IN_VAIN = ", in vain: the system has no driver for idle cores";
     private static final String AS_THEY_ARE = "as the machine has them";
     private static final Path DEVICE = Path.of("/dev/cpu_dma_latency");
+    /** The name of what puts idle cores to sleep, and takes the request. */
+    private static final Path DRIVER = Path.of("/sys/devices/system/cpu/cpuidle/current_driver");
+    private static final String NO_DRIVER = "none";
 
     private final @Nullable FileChannel held;
     private final String told;
@@ -28,7 +32,7 @@ public final class PollingIdle implements AutoCloseable {
     }
 
     public static PollingIdle ask() {
-        return ask(DEVICE);
+        return ask(DEVICE, DRIVER);
     }
 
     /** Asks for nothing. */
@@ -36,13 +40,13 @@ public final class PollingIdle implements AutoCloseable {
         return new PollingIdle(null, AS_THEY_ARE);
     }
 
-    static PollingIdle ask(Path device) {
+    static PollingIdle ask(Path device, Path driver) {
         FileChannel channel = null;
         try {
             channel = FileChannel.open(device, StandardOpenOption.WRITE);
             // The longest time in which a core may wake, as a native integer of microseconds: none.
             channel.write(ByteBuffer.allocate(Integer.BYTES));
-            return new PollingIdle(channel, POLL);
+            return new PollingIdle(channel, POLL + by(driver));
         } catch (IOException e) {
             String why = e.toString();
             if (channel != null) {
@@ -56,7 +60,16 @@ public final class PollingIdle implements AutoCloseable {
         }
     }
 
-    /** What idle cores do: {@link #POLL}, or else why that could not be asked for. */
+    /** Who takes the request, as far as the system says so. */
+    private static String by(Path driver) throws IOException {
+        if (!Files.exists(driver)) {
+            return "";
+        }
+        String name = Files.readString(driver).strip();
+        return name.equals(NO_DRIVER) ? IN_VAIN : " (" + name + ")";
+    }
+
+    /** What idle cores do: asked to poll, and by which driver of the system; or else why that could not be asked for. */
     public String told() {
         return told;
     }

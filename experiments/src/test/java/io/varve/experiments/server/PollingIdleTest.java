@@ -16,8 +16,8 @@ class PollingIdleTest {
     @Test
     void noTimeToWakeIsAskedFor() throws Exception {
         Path device = Files.writeString(directory.resolve("device"), "????");
-        PollingIdle idle = PollingIdle.ask(device);
-        assertThat(idle.told()).isEqualTo(PollingIdle.POLL);
+        PollingIdle idle = PollingIdle.ask(device, Files.writeString(directory.resolve("driver"), "haltpoll\n"));
+        assertThat(idle.told()).isEqualTo("asked to poll (haltpoll)");
         assertThat(Files.readAllBytes(device)).containsExactly(0, 0, 0, 0);
         assertThat(idle.isHeld()).as("it is asked for as long as the device is open").isTrue();
         idle.close();
@@ -27,10 +27,23 @@ class PollingIdleTest {
     @Test
     void whereThatCannotBeAskedForItIsSaidWhy() throws Exception {
         Path missing = directory.resolve("missing");
-        try (PollingIdle idle = PollingIdle.ask(missing)) {
+        try (PollingIdle idle = PollingIdle.ask(missing, missing)) {
             assertThat(idle.told()).startsWith("as the machine has them (").contains("missing");
             assertThat(idle.isHeld()).isFalse();
         }
         assertThat(missing).doesNotExist();
+    }
+
+    /** The kernel takes the request and keeps to it by its driver alone. */
+    @Test
+    void whereNobodyKeepsToItThatIsSaid() throws Exception {
+        Path device = Files.createFile(directory.resolve("device"));
+        Path driver = Files.writeString(directory.resolve("driver"), "none\n");
+        try (PollingIdle idle = PollingIdle.ask(device, driver)) {
+            assertThat(idle.told()).isEqualTo("asked to poll, in vain: the system has no driver for idle cores");
+        }
+        try (PollingIdle idle = PollingIdle.ask(device, directory.resolve("missing"))) {
+            assertThat(idle.told()).isEqualTo("asked to poll");
+        }
     }
 }
