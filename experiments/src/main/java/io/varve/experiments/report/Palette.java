@@ -23,7 +23,8 @@ final class Palette {
             "random", "#c2402c", "sieve", "#e09f1f", "s3-fifo", "#7a4fa3", "tbf-marked", "#3f3f46", "clock-marked",
             "#6aa5de");
     private static final Map<String, String> PENALTIES = Map.of("unlimited", "#3f3f46", "hyperbolic", "#2f5fb3",
-            "penalty", "#0f766e", "penalty-hint", "#e09f1f", "penalty-flash", "#7a4fa3", "penalty-dump", "#c2402c");
+            "penalty", "#0f766e", "penalty-hint", "#e09f1f", "penalty-flash", "#7a4fa3", "penalty-dump", "#c2402c",
+            "penalty-dump-quick", "#c2402c");
     /** Of classes of penalty: neighbours are told apart. */
     private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
             "#e09f1f", "#c2402c", "#7a4fa3");

@@ -226,12 +226,28 @@ final class PlanTest {
     void theDemandThatPausesIsAPenaltyExperimentWithFlash() {
         Plan quick = Plan.of(read("penalty-periodic"), "quick", Filters.NONE);
         assertThat(quick.runs()).extracting(RunSpec::configuration).containsExactly("unlimited", "lru", "hyperbolic",
-                "penalty-hint", "penalty-flash", "penalty-dump");
+                "penalty-hint", "penalty-flash", "penalty-dump-quick");
         PenaltyLoad load = quick.penalty(quick.runs().getLast());
         assertThat(load.client()).containsEntry("workload", "io.varve.ycsb.PausingWorkload")
                 .containsEntry("remotepauses", "20-30,45-65").containsEntry("target", "1000")
                 .containsEntry("readproportion", "1");
         assertThat(quick.scale().about()).startsWith("COMPRESSED");
+    }
+
+    /** Else what thrashes is dumped and loaded all the time, which the paper's is not (its section 6.4, point 6). */
+    @ParameterizedTest
+    @CsvSource({"quick", "small"})
+    void thePausesAreValleysAndTheThrashingIsNone(String scale) {
+        Plan plan = Plan.of(read("penalty-periodic"), scale, Filters.NONE);
+        RunSpec run = plan.runs().getLast();
+        Map<String, String> settings = plan.configuration(run).settings();
+        assertThat(settings).containsEntry("demand-cycles", "yes");
+        double valleySeconds = Double.parseDouble(settings.get("demand-slot-ms")) / 1000
+                * Integer.parseInt(settings.get("demand-duration"));
+        double percentSeconds = plan.size(run).operations() / 100.0
+                / Integer.parseInt(plan.penalty(run).client().get("target"));
+        assertThat(percentSeconds).as("a percent of the operations, s").isLessThan(valleySeconds / 2);
+        assertThat(10 * percentSeconds).as("the shorter pause, s").isGreaterThan(2 * valleySeconds);
     }
 
     @Test
