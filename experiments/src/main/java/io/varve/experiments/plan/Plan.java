@@ -386,7 +386,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 yield keys(run) / ASSUMED_LOADER_RATE + Long.parseLong(ttls.substring(ttls.indexOf('-') + 1))
                         + OVERHEAD_SECONDS;
             }
-            case PENALTY -> size.operations() / ASSUMED_CACHE_ASIDE_RATE + 2 * OVERHEAD_SECONDS;
+            case PENALTY -> {
+                String target = penalty(run).client().get("target");
+                long rate = target == null ? ASSUMED_CACHE_ASIDE_RATE : Long.parseLong(target);
+                yield size.operations() / rate + 2 * OVERHEAD_SECONDS;
+            }
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };
     }

@@ -232,6 +232,8 @@ final class PlanTest {
                 .containsEntry("remotepauses", "20-30,45-65").containsEntry("target", "1000")
                 .containsEntry("readproportion", "1");
         assertThat(quick.scale().about()).startsWith("COMPRESSED");
+        Plan small = Plan.of(read("penalty-periodic"), "small", Filters.NONE);
+        assertThat(small.estimateSeconds(small.runs(), 1)).as("its rate is given").isBetween(1500L, 1700L);
     }
 
     /** Else what thrashes is dumped and loaded all the time, which the paper's is not (its section 6.4, point 6). */
