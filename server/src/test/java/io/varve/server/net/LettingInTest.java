@@ -60,8 +60,14 @@ class LettingInTest {
                 Channel door = network.listening().iterator().next();
                 Rounds rounds = new Rounds();
                 door.pipeline().addFirst(rounds);
+                CountDownLatch begun = new CountDownLatch(1);
                 CountDownLatch busy = new CountDownLatch(1);
-                door.eventLoop().execute(() -> awaitUnchecked(busy));
+                door.eventLoop().execute(() -> {
+                    begun.countDown();
+                    awaitUnchecked(busy);
+                });
+                // A loop that has just woken looks at its channels first: who came then would be let in, by a pipeline where nobody counts yet.
+                begun.await();
                 for (int i = 0; i < CLIENTS; i++) {
                     clients.add(new Socket(InetAddress.getLoopbackAddress(), network.port()));
                 }
