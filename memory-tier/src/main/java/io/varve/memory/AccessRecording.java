@@ -102,6 +102,14 @@ final class AccessRecording {
         }
     }
 
+    /** A key was to be deleted that has no item: in more memory it might have had one until now. */
+    void deletedNothing(Key key, long nowMillis) {
+        AccessRecorder told = recorder;
+        if (told != null) {
+            told.remove(hash(key), nowMillis);
+        }
+    }
+
     /** A write that has made an item ends the misses of its key, which were told as those of another class if nobody knew this one. */
     private void fill(AccessProbe told, Shard shard, long address) {
         int itemClass = classOf(address);

@@ -371,7 +371,11 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean delete(Key key) {
-        return shards[key.shard()].delete(key, nowMillis);
+        boolean deleted = shards[key.shard()].delete(key, nowMillis);
+        if (!deleted) {
+            accesses.deletedNothing(key, nowMillis);
+        }
+        return deleted;
     }
 
     @Override

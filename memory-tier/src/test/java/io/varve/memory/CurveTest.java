@@ -172,6 +172,25 @@ final class CurveTest {
         }
     }
 
+    /** As clients do that take out of a cache what they write elsewhere: most of it has been evicted before. */
+    @Test
+    void whatIsDeletedAfterItWasEvictedIsMissedInAnyMemory() {
+        try (CacheFixture fixture = open(4 * MIB, RECORDED)) {
+            for (int round = 0; round < 40; round++) {
+                for (int key = 0; key < 1000; key++) {
+                    assertThat(fixture.get(0, name(key))).isNull();
+                    set(fixture, key, 20_000, Item.NEVER);
+                }
+                for (int key = 0; key < 1000; key++) {
+                    fixture.delete(0, name(key));
+                }
+                ticker.advanceMillis(1);
+            }
+            assertThat(fixture.cache.stats().evicted()).as("of 40,000").isGreaterThan(20_000);
+            assertThat(curve(fixture).missRatio(1e9)).isGreaterThan(0.99);
+        }
+    }
+
     /** As of a session that lives on for as long as it is used: each read puts its end off. */
     @Test
     void whatIsPutOffInTimeIsNoMiss() {

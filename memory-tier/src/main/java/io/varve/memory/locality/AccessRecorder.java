@@ -96,7 +96,7 @@ public final class AccessRecorder {
         }
     }
 
-    /** An item has gone: deleted, or expired. Not for what is evicted. Any thread; takes the lock if the key is followed. */
+    /** An item has gone: deleted, evicted before and deleted now, or expired. Not for what is evicted. Any thread; takes the lock if the key is followed. */
     public void remove(long hash, long nowMillis) {
         if (recorder.follows(hash)) {
             synchronized (lock) {

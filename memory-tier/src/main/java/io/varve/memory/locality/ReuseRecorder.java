@@ -112,7 +112,7 @@ public final class ReuseRecorder {
         }
     }
 
-    /** An item has gone: deleted, or expired. Not for what is evicted. */
+    /** An item has gone: deleted, evicted before and deleted now, or expired. Not for what is evicted. */
     public void remove(long hash, long nowMillis) {
         int slot = followed.find(hash);
         if (slot >= 0) {
