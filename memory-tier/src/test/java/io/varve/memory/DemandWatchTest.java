@@ -47,11 +47,14 @@ class DemandWatchTest extends ValleyHarness {
 
     @Test
     void missesOneAfterTheOtherWakeIt() {
+        String stays = "x".repeat(100);
+        set(PERIODIC, "stays", stays);
+        below.longest = stays.length() - 1;
         toTheValley();
         for (int i = 0; i < MISSES - 1; i++) {
             assertThat(get(key(PERIODIC, i))).isNotNull();
         }
-        assertThat(get(key(PERIODIC, 0))).as("a hit").isNotNull();
+        assertThat(get("stays")).as("a hit").isNotNull();
         for (int i = MISSES; i < 2 * MISSES - 1; i++) {
             assertThat(get(key(PERIODIC, i))).isNotNull();
             assertThat(get(key(STEADY, i))).as("of another class").isNotNull();
@@ -66,6 +69,26 @@ class DemandWatchTest extends ValleyHarness {
         assertThat(report().wakes()).isOne();
         assertThat(report().classes().get(PERIODIC).dumped()).isFalse();
         assertThat(fixture.cache.admitLoaded(PERIODIC, 100)).isTrue();
+    }
+
+    /** As where a few keys take many of the reads: they come up first, and who asks for them again tells nothing of the others. */
+    @Test
+    void hitsOfWhatHasJustComeUpAreNone() {
+        toTheValley();
+        below.items.remove(key(PERIODIC, 1));
+        assertThat(get(key(PERIODIC, 0))).isNotNull();
+        assertThat(get(key(PERIODIC, 1))).as("gone").isNull();
+        set(PERIODIC, key(PERIODIC, 1), "filled");
+        set(PERIODIC, "new", "value");
+        for (int i = 2; i < MISSES; i++) {
+            assertThat(below.loads).isEmpty();
+            assertThat(get(key(PERIODIC, 0))).isNotNull();
+            assertThat(get(key(PERIODIC, 1))).isNotNull();
+            assertThat(get("new")).isNotNull();
+            assertThat(get(key(PERIODIC, i))).isNotNull();
+            fixture.maintainFully();
+        }
+        assertThat(below.loads).containsExactly(PERIODIC);
     }
 
     /** What is written or deleted in a valley is no demand for the others. */

@@ -26,6 +26,8 @@ final class PenaltyTrackingTest {
     private static final int MIB = 1 << 20;
     private static final PenaltySettings TRACKED = new PenaltySettings(true, PenaltyRanges.MOST, 0);
     private static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MOST);
+    /** Of a class, when its times are as long as they get. */
+    private static final long MOST_HISTOGRAM_BYTES = 94 << 10;
     private static final byte[] NAME = CacheFixture.bytes("a key");
 
     private final ManualTicker ticker = new ManualTicker();
@@ -73,6 +75,21 @@ final class PenaltyTrackingTest {
     private static void evict(CacheFixture fixture, byte[] name) {
         for (int i = 0; fixture.expireAt(0, name) != null; i++) {
             set(fixture, CacheFixture.bytes("other " + i), 500);
+        }
+    }
+
+    /** The paper's Table 3 has 25.08 MB at a set of 10 GB, 0.24 %. */
+    @Test
+    void allOfItIsNoMoreThanAFourHundredthOfTenGigabytes() {
+        long memory = 10L << 30;
+        long histograms = PenaltyRanges.MOST * MOST_HISTOGRAM_BYTES;
+        try (CacheFixture fixture = open(CacheConfig.defaults(memory).withTicker(ticker).withPenalties(TRACKED)
+                .withCurves(new CurveSettings(true, CurveSettings.USUAL_WINDOW)))) {
+            fixture.maintainFully();
+            long tables = report(fixture.cache).bytes();
+            long recorder = Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes();
+            assertThat(tables).as("what is remembered, and what waits").isBetween(16_000_000L, 20_000_000L);
+            assertThat(tables + recorder + histograms).isBetween(22_000_000L, 26_000_000L);
         }
     }
 

@@ -15,6 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *            so many misses one after the other; or a peak has come
  * </pre>
  *
+ * <p>What is asked for in a valley is no peak: where that is much, it takes more misses than so many, twice as many as a slot of the valley has reads, and those of a
+ * slot are taken off again at that rate. The paper's valleys are silent.
+ *
  * <p>The demand is periodic if all three conditions of the paper hold. <i>Peaks and valleys exist</i>: the highest and the lowest rate are apart by half of the
  * average. <i>They last</i>: the highest rate is one that was kept up for so many slots, the lowest one that was not exceeded for as many; a
  * single slot is neither. <i>Reuse is as long as the peaks are apart</i>: most keys that are asked for after a valley were asked for before it, and were idle
@@ -40,12 +43,16 @@ public final class DemandCycle {
 
     /** Within this factor, times are of the same magnitude. */
     private static final double MAGNITUDE = 4;
+    /** So many times what is asked for in a valley is no valley's any more. */
+    private static final double VALLEYS = 2;
     private static final int NONE = -1;
 
     private final DemandSettings settings;
     private final RateHistory history;
     private final AtomicBoolean dumped = new AtomicBoolean();
     private final AtomicInteger consecutiveMisses = new AtomicInteger();
+    /** Of misses one after the other as many are forgotten with each slot: twice what is asked for in one of the valley. */
+    private volatile int valleyMisses;
 
     private long slot;
     private Phase phase = Phase.UNKNOWN;
@@ -94,6 +101,11 @@ public final class DemandCycle {
             return Advice.NOTHING;
         }
         double low = history.lowestHeld(duration);
+        valleyMisses = (int) Math.min(VALLEYS * low, Integer.MAX_VALUE);
+        if (dumped.get()) {
+            int forgotten = valleyMisses;
+            consecutiveMisses.updateAndGet(misses -> Math.max(0, misses - forgotten));
+        }
         double swing = history.highestHeld(duration) - low;
         if (swing <= settings.swing() * history.average()) {
             forgetCycle();
@@ -158,7 +170,7 @@ public final class DemandCycle {
      * @return whether that wakes the class: it is to be loaded. True for one caller only
      */
     public boolean missed() {
-        return dumped.get() && consecutiveMisses.incrementAndGet() == settings.misses()
+        return dumped.get() && consecutiveMisses.incrementAndGet() >= Math.max(settings.misses(), valleyMisses)
                 && dumped.compareAndSet(true, false);
     }
 

@@ -9,7 +9,7 @@ import io.varve.memory.locality.DemandCycle.Advice;
  * find may be told by any.
  *
  * <p>A dumped class wakes with so many misses one after the other. A miss is a read that finds nothing in memory, be its item below or nowhere: that an item came back from
- * there for it, and is found then, makes it no hit.
+ * there for it, and is found then, makes it no hit. What came since the class was dumped is no hit either, however often it is read.
  */
 public final class DemandCycles {
     private final DemandCycle[] cycles;
@@ -55,7 +55,7 @@ public final class DemandCycles {
         return dumped.get() != 0;
     }
 
-    /** A read has found an item in memory, where it was before. */
+    /** A read has found an item in memory that was there before the class was dumped. */
     public void hit(int penaltyClass) {
         if (isDumped(penaltyClass)) {
             cycles[penaltyClass].hit();

@@ -8,7 +8,7 @@ import io.varve.memory.locality.Returns;
 
 /** Tells what watches the demand for each class of a shard's accesses (pRedis, section 4). Guarded by the shard's lock. */
 public final class ShardDemand {
-    /** A key that has come back is in one of so many places, and there are so many times as many. */
+    /** A key that has come is in one of so many places, and there are so many times as many. */
     private static final int WAYS = 8;
     /** A power of two: many more than come back to a shard for a pipeline. One that is forgotten looks like a hit. */
     private static final int SETS = 128;
@@ -16,8 +16,8 @@ public final class ShardDemand {
     private final DemandCycles cycles;
     private final ReturningKeys keys;
     private final int lastClass;
-    /** Keys whose items came back and were not read since, as far as they are remembered: by some bits of the hash, 0: none. */
-    private final long[] fetched = new long[WAYS * SETS];
+    /** Keys of dumped classes that came since, as far as they are remembered: the hash, its last bit says whether there was a miss or a write since. 0: none. */
+    private final long[] came = new long[WAYS * SETS];
     /** Which goes from a set that is full. */
     private int next;
 
@@ -31,63 +31,85 @@ public final class ShardDemand {
         lastClass = cycles.classes() - 1;
     }
 
-    /** @param hash {@link AccessedKey#hash} */
+    /**
+     * That a key is read again which has come back says nothing of what else was dumped: it is neither a miss nor a hit. Else a class of which a few keys take many of the
+     * reads would hardly ever miss often enough without a hit in between.
+     *
+     * @param hash {@link AccessedKey#hash}
+     */
     void read(long hash, int penaltyClass, boolean found) {
         int of = Math.min(penaltyClass, lastClass);
         keys.access(hash, of);
-        if (!found) {
+        if (!cycles.isDumped(of)) {
+            return;
+        }
+        int place = place(hash);
+        if (!found || place >= 0 && came[place] == awaited(hash)) {
+            remember(settled(hash), place);
             cycles.missed(of);
-        } else if (cycles.isDumped(of)) {
-            if (forget(hash)) {
-                cycles.missed(of);
-            } else {
-                cycles.hit(of);
-            }
+        } else if (place < 0) {
+            cycles.hit(of);
         }
     }
 
-    /** Whether the key has come back and was neither read nor written since; now it was. */
-    private boolean forget(long hash) {
-        int place = place(hash, hash);
-        if (place >= 0) {
-            fetched[place] = 0;
-        }
-        return place >= 0;
+    /** A key that has come up, and is still to be read or written by whom it came for. */
+    private static long awaited(long hash) {
+        return hash & ~1L;
     }
 
-    /** Where one is among those of a hash's set; -1 if it is not. */
-    private int place(long hash, long entry) {
+    private static long settled(long hash) {
+        return hash | 1;
+    }
+
+    /** Where a key is among those of its set; -1 if it is not. */
+    private int place(long hash) {
         int first = first(hash);
         for (int i = first; i < first + WAYS; i++) {
-            if (fetched[i] == entry) {
+            if (came[i] != 0 && awaited(came[i]) == awaited(hash)) {
                 return i;
             }
         }
         return -1;
     }
 
-    /** The first place of a hash's set. */
+    /** Where an entry of a hash's set is to be that is not there yet. */
+    private int newPlace(long hash) {
+        int first = first(hash);
+        for (int i = first; i < first + WAYS; i++) {
+            if (came[i] == 0) {
+                return i;
+            }
+        }
+        next = next + 1 & WAYS - 1;
+        return first + next;
+    }
+
+    /** @param place of the key, -1 if it has none */
+    private void remember(long entry, int place) {
+        came[place < 0 ? newPlace(entry) : place] = entry;
+    }
+
+    /** The first place of a hash's set; the last bit of the hash is not asked. */
     private static int first(long hash) {
         return (int) hash & (SETS - 1) * WAYS;
     }
 
     void write(long hash, int penaltyClass) {
+        int of = Math.min(penaltyClass, lastClass);
         if (cycles.isAnyDumped()) {
-            // What came for this write is in memory where it is read after it, whatever its class is from now on.
-            forget(hash);
+            // What came for this write is in memory where it is read after it, whatever its class is from now on; and so is what it has made.
+            int place = place(hash);
+            if (place >= 0 || cycles.isDumped(of)) {
+                remember(settled(hash), place);
+            }
         }
-        keys.access(hash, Math.min(penaltyClass, lastClass));
+        keys.access(hash, of);
     }
 
     /** An item has come back from the tier below: for a read, which has missed then, or for a write, which says nothing. */
     void fetched(long hash, int penaltyClass) {
-        if (cycles.isDumped(Math.min(penaltyClass, lastClass)) && place(hash, hash) < 0) {
-            int place = place(hash, 0);
-            if (place < 0) {
-                next = next + 1 & WAYS - 1;
-                place = first(hash) + next;
-            }
-            fetched[place] = hash;
+        if (cycles.isDumped(Math.min(penaltyClass, lastClass))) {
+            remember(awaited(hash), place(hash));
         }
     }
 
@@ -102,7 +124,7 @@ public final class ShardDemand {
     public void endSlot() {
         keys.endSlot();
         if (!cycles.isAnyDumped()) {
-            Arrays.fill(fetched, 0);
+            Arrays.fill(came, 0);
         }
         for (int i = 0; i <= lastClass; i++) {
             long slotsAgo = cycles.of(i).valleyBeganSlotsAgo();
@@ -113,6 +135,6 @@ public final class ShardDemand {
     }
 
     public long bytes() {
-        return keys.bytes() + (long) fetched.length * Long.BYTES;
+        return keys.bytes() + (long) came.length * Long.BYTES;
     }
 }

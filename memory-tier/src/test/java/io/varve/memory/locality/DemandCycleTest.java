@@ -101,6 +101,28 @@ class DemandCycleTest {
         assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
     }
 
+    /** A valley in which a few keys are still asked for a third as often as all are in the peak; each time it is a miss. */
+    @Test
+    void whatIsAskedForInTheValleyIsNoWaking() {
+        int valley = 150;
+        Stream stream = new Stream(SETTINGS);
+        for (int i = 0; i < CYCLE + PEAK + 10; i++) {
+            boolean isPeak = i % CYCLE < PEAK;
+            stream.slot(isPeak ? 3 * valley : valley, 0, isPeak ? 500 : 5);
+        }
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
+        for (int i = 0; i < 30; i++) {
+            for (int miss = 0; miss < valley; miss++) {
+                assertThat(stream.cycle.missed()).isFalse();
+            }
+            stream.slot(valley, 0, 5);
+        }
+        for (int miss = 1; miss < 2 * valley; miss++) {
+            assertThat(stream.cycle.missed()).isFalse();
+        }
+        assertThat(stream.cycle.missed()).as("twice as many in a slot").isTrue();
+    }
+
     private static Stream dumped() {
         Stream stream = new Stream(SETTINGS);
         stream.slots(CYCLE + PEAK + 10, DemandCycleTest::square, 0, 500);
