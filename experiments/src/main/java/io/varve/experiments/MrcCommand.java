@@ -3,9 +3,13 @@ package io.varve.experiments;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
 
@@ -13,6 +17,7 @@ import io.varve.experiments.curve.CurveAccuracy;
 import io.varve.experiments.curve.LearntCurves;
 import io.varve.experiments.curve.ServerMisses;
 import io.varve.experiments.definition.InvalidExperimentException;
+import io.varve.experiments.report.MissRatioPlots;
 import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.wire.RespConnection;
@@ -64,6 +69,9 @@ final class MrcCommand implements Callable<Integer> {
     @Option(names = "--server", paramLabel = "HOST:PORT", description = "with --accuracy: a Varve server that is emptied, asked for the streams, and must miss what its own curve says")
     private @Nullable String server;
 
+    @Option(names = "--plots", paramLabel = "DIR", description = "draw the curves into this folder, too: an image for each stream")
+    private @Nullable Path plots;
+
     @Option(names = "--seed", paramLabel = "N", defaultValue = "20191120", description = "of the draws; YCSB's generators have none")
     private long seed;
 
@@ -91,6 +99,9 @@ final class MrcCommand implements Callable<Integer> {
         if (server != null && !accuracy) {
             throw new IllegalArgumentException("--server " + server + " without --accuracy: allowed are both");
         }
+        if (server != null && plots != null) {
+            throw new IllegalArgumentException("--plots " + plots + " with --server: allowed is one of them");
+        }
         requests.checkYcsb();
         if (!accuracy && !requests.given()) {
             throw new IllegalArgumentException(
@@ -102,11 +113,29 @@ final class MrcCommand implements Callable<Integer> {
         return requests.fromTrace() ? requests.trace() : requests.ycsb(requests.requestsOr(REQUESTS_A_KEY));
     }
 
+    private Optional<MissRatioPlots> plots() {
+        Path folder = plots;
+        if (folder == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new MissRatioPlots(folder));
+        } catch (IOException refused) {
+            throw new InvalidExperimentException("mrc: --plots " + folder + ": no folder, and none can be made there",
+                    refused);
+        }
+    }
+
+    private static String unit(KeySource source) {
+        return source.hasSizes() ? "bytes" : "items";
+    }
+
     private int learn() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         KeySource source = source();
+        Optional<MissRatioPlots> drawing = plots();
         LearntCurves curves = LearntCurves.learn(source, sample, exact, seed, csv ? _ -> {} : progress());
-        String unit = source.hasSizes() ? "bytes" : "items";
+        String unit = unit(source);
         if (csv) {
             out.println("size,miss_ratio" + (exact ? ",exact_miss_ratio" : ""));
         } else {
@@ -129,6 +158,12 @@ final class MrcCommand implements Callable<Integer> {
             out.println();
         }
         out.flush();
+        if (drawing.isPresent()) {
+            SequencedMap<String, MissRatioCurve> lines = new LinkedHashMap<>();
+            curves.exact().ifPresent(curve -> lines.put("exact", curve));
+            lines.put("learnt from a sample", sampled);
+            drawing.get().draw(source.describe(), unit, lines);
+        }
         return 0;
     }
 
@@ -136,11 +171,21 @@ final class MrcCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         List<KeySource> sources = compared();
         List<CurveAccuracy.Row> rows = new ArrayList<>();
+        Optional<MissRatioPlots> drawing = plots();
+        CurveAccuracy.Viewer viewer = (source, exactCurve, unsampled, sampled) -> {
+            if (drawing.isPresent()) {
+                SequencedMap<String, MissRatioCurve> lines = new LinkedHashMap<>();
+                lines.put("exact", exactCurve);
+                lines.put("learnt from all requests", unsampled);
+                lines.put("learnt from a sample", sampled);
+                drawing.get().draw(source.describe(), unit(source), lines);
+            }
+        };
         if (!csv) {
             CurveAccuracy.head(out);
         }
         for (KeySource source : sources) {
-            rows.add(CurveAccuracy.measure(source, Sampling.DEFAULT, seed));
+            rows.add(CurveAccuracy.measure(source, Sampling.DEFAULT, seed, viewer));
             if (!csv) {
                 CurveAccuracy.line(rows.getLast(), out);
             }

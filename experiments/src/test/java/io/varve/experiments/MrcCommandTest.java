@@ -1,5 +1,6 @@
 package io.varve.experiments;
 
+import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -10,11 +11,15 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 
 import io.varve.server.VarveServer;
 import io.varve.server.config.ServerConfig;
@@ -96,6 +101,33 @@ class MrcCommandTest {
         assertThat(answer.err()).isEmpty();
         assertThat(ask("mrc", "--accuracy", "--csv", trace.toString()).out()).startsWith("stream,accesses,")
                 .hasLineCount(2);
+    }
+
+    @Test
+    void curvesAreDrawn() throws IOException {
+        Path trace = Files.writeString(folder.resolve("loop.txt"),
+                IntStream.range(0, 2000).mapToObj(i -> "k" + i * i % 97).collect(Collectors.joining("\n")));
+        Path plots = folder.resolve("deep/plots");
+        Answer learnt = ask("mrc", trace.toString(), "--exact", "--csv", "--plots", plots.toString());
+        assertThat(learnt.status()).isZero();
+        assertThat(learnt.out()).startsWith("size,");
+        assertThat(plots).isDirectoryContaining("glob:**/mrc-*loop-txt-keys.png");
+        Answer compared = ask("mrc", "--accuracy", trace.toString(), "--plots", folder.resolve("more").toString());
+        assertThat(compared.err()).isEmpty();
+        try (Stream<Path> images = Files.list(folder.resolve("more"))) {
+            BufferedImage image = ImageIO.read(images.toList().getFirst().toFile());
+            Set<Integer> colors = new HashSet<>();
+            for (int x = 0; x < image.getWidth(); x++) {
+                for (int y = 0; y < image.getHeight(); y++) {
+                    colors.add(image.getRGB(x, y) & 0xff_ff_ff);
+                }
+            }
+            assertThat(colors).as("a line of each").contains(0x7d8590, 0xe09f1f, 0x0f766e);
+        }
+        assertThat(ask("mrc", trace.toString(), "--plots", trace.toString()).err()).hasLineCount(1)
+                .contains("loop.txt: no folder");
+        assertThat(ask("mrc", "--accuracy", "--server", "localhost:1", "--plots", folder.toString()).err())
+                .hasLineCount(1).contains("with --server");
     }
 
     @ParameterizedTest

@@ -54,6 +54,13 @@ public final class CurveAccuracy {
         }
     }
 
+    /** Is shown the curves of a stream when it has ended. */
+    @FunctionalInterface
+    public interface Viewer {
+        void see(KeySource source, MissRatioCurve exact, MissRatioCurve unsampled, MissRatioCurve sampled)
+                throws IOException;
+    }
+
     /** The streams of the comparison, one after the other; their keys and requests are as many as told. */
     public static List<KeySource> streams(int keys, long requests) {
         return List.copyOf(AccuracyStreams.all(keys, requests));
@@ -62,9 +69,10 @@ public final class CurveAccuracy {
     /**
      * @param sampling of the curve that is judged
      * @param seed     of the draws
+     * @param viewer   who sees the curves themselves
      * @throws IOException if a trace cannot be read
      */
-    public static Row measure(KeySource source, Sampling sampling, long seed) throws IOException {
+    public static Row measure(KeySource source, Sampling sampling, long seed, Viewer viewer) throws IOException {
         int keys = Math.toIntExact(Math.max(1, source.distinctKeys()));
         StackDistances exact = new StackDistances();
         ReuseRecorder unsampled = new ReuseRecorder(1, Sampling.all(keys), seed);
@@ -87,6 +95,7 @@ public final class CurveAccuracy {
         MissRatioCurve all = unsampled.curve(0);
         MissRatioCurve some = sampled.curve(0);
         MissRatioCurve few = percent.curve(0);
+        viewer.see(source, truth, all, some);
         double largest = truth.largestBytes();
         return new Row(source.describe(), accesses, exact.keys(), sampled.rate(),
                 CurveDistance.of(all::missRatio, truth::missRatio, largest),

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** A trace's requests, line by line. Confined to one thread. */
 final class TraceLines implements KeyStream {
     private static final int SECTOR_BYTES = 512;
-    /** A block device's request is a few megabytes at the most: what is more is another column. */
+    /** A block device's request is a few megabytes at the most, and an item hardly more: what is more is another column, and could not be summed up. */
     private static final long MOST_BYTES = 1L << 32;
     private static final Hasher64 HASHER = Hashing.komihash5_0();
 
@@ -106,11 +106,8 @@ final class TraceLines implements KeyStream {
             bytes = 0;
             for (int column : bytesColumns) {
                 long part = number(field(fields, column));
-                if (part < 0) {
-                    throw wrong(part + " is no size", "0 or more bytes");
-                }
-                if (part > Long.MAX_VALUE - bytes) {
-                    throw wrong("the sizes come to more than can be counted", "columns of bytes");
+                if (part < 0 || part > MOST_BYTES) {
+                    throw wrong(part + " is no item's size", "0 to " + MOST_BYTES + " bytes");
                 }
                 bytes += part;
             }

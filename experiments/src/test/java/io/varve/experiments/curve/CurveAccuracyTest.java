@@ -29,7 +29,7 @@ class CurveAccuracyTest {
         List<CurveAccuracy.Row> rows = new ArrayList<>();
         CurveAccuracy.head(out);
         for (KeySource source : CurveAccuracy.streams(KEYS, REQUESTS)) {
-            rows.add(CurveAccuracy.measure(source, FEW_KEYS, SEED));
+            rows.add(CurveAccuracy.measure(source, FEW_KEYS, SEED, (_, _, _, _) -> {}));
             CurveAccuracy.line(rows.getLast(), out);
         }
         CurveAccuracy.foot(rows, out);

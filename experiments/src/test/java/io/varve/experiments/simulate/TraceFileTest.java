@@ -112,7 +112,8 @@ class TraceFileTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"a,1,look|line 2: there is no operation 'look'; allowed is read, get",
-            "a,x,get|line 2: 'x' is not a whole number", "a,-1,get|line 2: -1 is no size; allowed is 0 or more bytes",
+            "a,x,get|line 2: 'x' is not a whole number",
+            "a,-1,get|line 2: -1 is no item's size; allowed is 0 to 4294967296 bytes",
             "a|line 2: 1 fields, and number 3 is asked for"})
     void aColumnThatSaysNothingIsNamed(String text, String message) throws IOException {
         Path file = Files.writeString(folder.resolve("trace"), "key,size,op\n" + text + "\n");
@@ -178,10 +179,10 @@ class TraceFileTest {
 
     @Test
     void sizesThatCannotBeAddedUpAreNamed() throws IOException {
-        Path file = Files.writeString(folder.resolve("trace"), "key,a,b\nx,9223372036854775807,1\n");
+        Path file = Files.writeString(folder.resolve("trace"), "key,a,b\nx,4294967296,1\ny,1,4294967297\n");
         TraceFile trace = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("a", "b"), null), 4096);
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
-                .hasMessageContaining("line 2: the sizes come to more than can be counted");
+                .hasMessageContaining("line 3: 4294967297 is no item's size; allowed is 0 to 4294967296 bytes");
     }
 
     /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */

@@ -1,0 +1,61 @@
+package io.varve.experiments.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.stream.IntStream;
+
+import io.varve.memory.locality.MissRatioCurve;
+
+/** Draws miss-ratio curves, an image for each stream of requests (pRedis, Figure 11). Confined to one thread. */
+public final class MissRatioPlots {
+    private static final int POINTS = 400;
+    private static final int MOST_NAME = 80;
+    private static final double WHOLE = 100;
+    /** By place in the legend: what is right, what is learnt from all of it, what is learnt from a sample. */
+    private static final List<String> COLORS = List.of("#7d8590", "#e09f1f", "#0f766e");
+
+    private final Path directory;
+    private final Plots plots;
+
+    /** @throws IOException if the folder is not there and cannot be made */
+    public MissRatioPlots(Path directory) throws IOException {
+        this.directory = Files.createDirectories(directory);
+        plots = new Plots(directory);
+    }
+
+    /**
+     * Draws the curves of one stream, from no memory to where more makes no difference to the first of them.
+     *
+     * @param stream what it is, for people; the image is named after it
+     * @param unit   of sizes
+     * @param curves by their names, three at the most, in the order of the legend
+     * @return the image
+     * @throws IOException if it cannot be written
+     */
+    public Path draw(String stream, String unit, SequencedMap<String, MissRatioCurve> curves) throws IOException {
+        String file = "mrc-" + fileName(stream);
+        double largest = Math.max(1, curves.firstEntry().getValue().largestBytes());
+        List<Map.Entry<String, MissRatioCurve>> entries = List.copyOf(curves.entrySet());
+        plots.write(new Graph(file, stream, unit, "reads that miss, %", false, false,
+                IntStream.range(0, entries.size())
+                        .mapToObj(i -> new Graph.Line(entries.get(i).getKey(), COLORS.get(i), i == entries.size() - 1,
+                                points(entries.get(i).getValue(), largest)))
+                        .toList()));
+        return directory.resolve(file + ".png");
+    }
+
+    private static List<Graph.Point> points(MissRatioCurve curve, double largest) {
+        return IntStream.rangeClosed(0, POINTS).mapToObj(i -> largest * i / POINTS)
+                .map(size -> new Graph.Point(size, WHOLE * curve.missRatio(size))).toList();
+    }
+
+    private static String fileName(String stream) {
+        String name = stream.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^-|-$", "");
+        return name.substring(Math.max(0, name.length() - MOST_NAME));
+    }
+}
