@@ -2,13 +2,11 @@ package io.varve.experiments.plan;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 
 import io.varve.experiments.definition.Experiment;
@@ -74,10 +72,12 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         List<String> sizes = chosen("size", filters.sizes(), scale.sizes(), keys(experiment.sizes()));
         List<RunSpec> runs = new ArrayList<>();
         List<Scale> parts = scale.parts();
+        if (parts != null || experiment.kind() == Kind.PENALTY) {
+            requireOf(scaleName, scale.workloads(), filters.workloads());
+        }
         if (parts == null) {
             addRuns(runs, experiment, workloads, sizes, scale, filters, List.copyOf(configurations.keySet()));
         } else {
-            requireParts(scaleName, parts, filters.workloads());
             for (Scale part : parts) {
                 addRuns(runs, experiment, both(workloads, part.workloads()), both(sizes, part.sizes()), part, filters,
                         configurations.keySet().stream()
@@ -100,10 +100,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return all;
     }
 
-    /** @throws InvalidExperimentException if a workload was asked for that no part of the scale has: nothing would be run */
-    private static void requireParts(String scaleName, List<Scale> parts, List<String> workloads) {
-        Set<String> all = new LinkedHashSet<>();
-        parts.forEach(part -> all.addAll(part.workloads()));
+    /** @throws InvalidExperimentException if a workload was asked for that the scale does not have: nothing would be run, or something that is no such scale's */
+    private static void requireOf(String scaleName, List<String> all, List<String> workloads) {
         for (String name : workloads) {
             if (!all.contains(name)) {
                 throw new InvalidExperimentException("--workload '" + name + "': scale " + scaleName + " has "

@@ -43,6 +43,8 @@ public final class PenaltyText {
     public static final String DIVISION_MICROS = "penalty_division_us";
     public static final String DIVISIONS = "penalty_divisions";
     public static final String BYTES = "penalty_bytes";
+    /** Of the recorder of accesses. */
+    public static final String RECORDER_BYTES = "mrc_bytes";
     public static final String REMEMBERED = "penalty_remembered_keys";
     public static final String MEASURED = "penalty_measured";
 
@@ -53,8 +55,8 @@ public final class PenaltyText {
     public static final String LOADED_ITEMS = "flash_loaded";
 
     /** What INFO tells of penalties, as it is called there. */
-    public static final List<String> OF_INFO = List.of(MEASURED, REMEMBERED, BYTES, DIVISIONS, CURVES_MICROS,
-            DIVISION_MICROS, DUMPS, LOADS, DUMPED_ITEMS, LOADED_ITEMS);
+    public static final List<String> OF_INFO = List.of(MEASURED, REMEMBERED, BYTES, RECORDER_BYTES, DIVISIONS,
+            CURVES_MICROS, DIVISION_MICROS, DUMPS, LOADS, DUMPED_ITEMS, LOADED_ITEMS);
     /** The name of the configuration that is compared with follows. */
     public static final String AIM = "mean response time from half of the operations on, % less than that of ";
     private static final double MEGA = 1e6;

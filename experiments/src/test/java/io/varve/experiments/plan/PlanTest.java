@@ -196,12 +196,12 @@ final class PlanTest {
         assertThat(quick.runs()).extracting(run -> run.workload() + " " + run.configuration()).containsExactly(
                 "c-quick unlimited", "c-quick lru", "c-quick hyperbolic", "c-quick penalty", "c-quick penalty-hint",
                 "a-quick unlimited", "a-quick lru", "a-quick hyperbolic", "a-quick penalty", "a-quick penalty-hint",
-                "a-stress-quick unlimited", "a-stress-quick lru", "a-stress-quick penalty",
-                "a-stress-quick penalty-hint");
+                "a-stress-quick unlimited", "a-stress-quick lru", "a-stress-quick hyperbolic",
+                "a-stress-quick penalty", "a-stress-quick penalty-hint");
         assertThat(quick.scale().about()).startsWith("COMPRESSED");
         assertThat(quick.estimateSeconds(quick.runs(), 1)).isBetween(240L, 480L);
         Plan small = Plan.of(read("penalty"), "small", Filters.NONE);
-        assertThat(small.runs()).hasSize(6 * 5 + 4);
+        assertThat(small.runs()).hasSize(7 * 5);
         assertThat(small.estimateSeconds(small.runs(), 1)).as("what its description says").isBetween(4800L, 6000L);
         assertThat(small.scale().about()).contains("an hour and a half");
         assertThat(small.runs()).allSatisfy(run -> {
@@ -216,7 +216,7 @@ final class PlanTest {
     }
 
     @Test
-    void aWorkloadThatNoPartOfTheScaleHasIsRefused() {
+    void aWorkloadThatTheScaleDoesNotHaveIsRefused() {
         assertThatThrownBy(() -> Plan.of(read("penalty"), "small", new Filters(List.of("c-small", "c"), List.of(),
                 List.of(), List.of(), List.of(), List.of()))).isInstanceOf(InvalidExperimentException.class)
                 .hasMessageContaining("--workload 'c': scale small has a-small, b-small");
@@ -262,7 +262,7 @@ final class PlanTest {
                 .doesNotContainKeys("file", "stress-at", "aims", "windows");
         assertThat(stress.stress()).isEqualTo(0.4);
         assertThat(stress.share()).isEqualTo(0.5);
-        assertThat(stress.aims()).isEqualTo(Map.of("lru", 25.0));
+        assertThat(stress.aims()).isEqualTo(Map.of("lru", 25.0, "hyperbolic", 12.0));
         assertThat(plan.penalty(plan.runs().getFirst()).stress()).isNaN();
         assertThat(stress.window(30_000)).as("no less than the server takes").isEqualTo(10_000);
         assertThat(stress.window(1_000_000)).isEqualTo(250_000);

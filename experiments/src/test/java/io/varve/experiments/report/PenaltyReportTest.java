@@ -98,6 +98,7 @@ final class PenaltyReportTest {
         Files.writeString(files.of(run).resolve(RunFiles.RESPONSE_CSV), response);
         if (divided) {
             measured.put(PenaltyText.BYTES, 1e6);
+            measured.put(PenaltyText.RECORDER_BYTES, 5e5);
             measured.put(PenaltyText.DIVISIONS, 12.0);
             measured.put(PenaltyText.CURVES_MICROS, 560.0);
             measured.put(PenaltyText.DIVISION_MICROS, 107.0);
@@ -148,7 +149,7 @@ final class PenaltyReportTest {
                 .containsEntry("of the whole run: mean, µs", "360").containsEntry("p99.99, µs", "12,000");
         assertThat(row(tables, "Figure 14", "a", "lru")).containsEntry("less than lru", "-");
         assertThat(row(tables, "Figure 14", "a-stress", "penalty-hint")).containsEntry("less than lru", "40.0 %")
-                .containsEntry("less than hyperbolic", "-");
+                .containsEntry("less than hyperbolic", "25.0 %");
         assertThat(row(tables, "Table 4", "d", "")).containsEntry("lru, thousand/s", "3.00")
                 .containsEntry("published Redis", "1.7").containsEntry("published pRedis", "3.4")
                 .containsEntry("penalty-hint over lru", "+50.0 %").containsEntry("published", "+100.0 %");
@@ -156,7 +157,7 @@ final class PenaltyReportTest {
                 .containsEntry("published", "-");
         assertThat(row(tables, "Tables 2 and 3", "f", "penalty")).containsEntry("curves of the last, µs", "560")
                 .containsEntry("its programme, µs", "107").containsEntry("MB for penalties", "1.00")
-                .containsEntry("of maxmemory", "2.00 %");
+                .containsEntry("MB for curves", "0.50").containsEntry("both of maxmemory", "3.00 %");
         assertThat(row(tables, "Simulated delays", "b", "lru")).containsEntry("remote: simulated delay, µs", "1,000")
                 .containsEntry("measured", "-").containsEntry("all misses, s", "12.50")
                 .containsEntry("their simulated delays alone, s", "8.75")
