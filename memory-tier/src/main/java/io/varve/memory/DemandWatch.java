@@ -248,7 +248,8 @@ final class DemandWatch {
         noteShares(present);
         present.dumps.endSlot();
         for (int i = 0; i < classes; i++) {
-            Advice advice = present.cycles.endSlot(i, Math.round(Math.max(0, slot.accesses(i)) * late), returns[i]);
+            Advice advice = present.cycles.endSlot(i, Math.round(Math.max(0, slot.accesses(i)) * late),
+                    Math.round(Math.max(0, slot.reads(i)) * late), returns[i]);
             if (advice == Advice.DUMP) {
                 present.dumps.begin(i);
             } else if (advice == Advice.LOAD) {

@@ -91,6 +91,42 @@ class DemandWatchTest extends ValleyHarness {
         assertThat(below.loads).containsExactly(PERIODIC);
     }
 
+    /** More than is remembered of each shard: of a key that might have come nobody says that it was there. */
+    @Test
+    void whoWasForgottenInterruptsNothing() {
+        toTheValley();
+        assertThat(get(key(PERIODIC, 0))).isNotNull();
+        for (int i = 0; i < 20_000; i++) {
+            set(PERIODIC, "new " + i, "value");
+        }
+        assertThat(fixture.cache.stats().evicted()).isZero();
+        for (int i = 1; i < MISSES; i++) {
+            assertThat(below.loads).isEmpty();
+            assertThat(get(key(PERIODIC, 0))).isNotNull();
+            assertThat(get("new " + i)).isNotNull();
+            assertThat(get(key(PERIODIC, i))).isNotNull();
+            fixture.maintainFully();
+        }
+        assertThat(below.loads).containsExactly(PERIODIC);
+    }
+
+    /** A hit stays one, whatever is written to what never fell. */
+    @Test
+    void whatStayedIsThereAlsoAfterAWrite() {
+        String stays = "x".repeat(100);
+        set(PERIODIC, "stays", stays);
+        below.longest = stays.length() - 1;
+        toTheValley();
+        set(PERIODIC, "stays", stays);
+        assertThat(fixture.expire(0, CacheFixture.bytes("stays"), ticker.wallMillis() + 1_000_000)).isTrue();
+        for (int i = 0; i < 2 * MISSES; i++) {
+            assertThat(get(key(PERIODIC, i))).isNotNull();
+            assertThat(get("stays")).as("a hit").isNotNull();
+        }
+        fixture.maintainFully();
+        assertThat(below.loads).isEmpty();
+    }
+
     /** What is written or deleted in a valley is no demand for the others. */
     @Test
     void writesAndDeletesDoNotWakeIt() {

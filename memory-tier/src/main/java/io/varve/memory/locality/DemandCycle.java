@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *            so many misses one after the other; or a peak has come
  * </pre>
  *
- * <p>What is asked for in a valley is no peak: where that is much, it takes more misses than so many, twice as many as a slot of the valley has reads, and those of a
- * slot are taken off again at that rate. The paper's valleys are silent.
+ * <p>What is asked for in a valley is no peak: where that is much, it takes more misses than so many, twice as many as the busiest slot of the valley had reads, and
+ * with each slot as many are taken off again. The paper's valleys are silent.
  *
  * <p>The demand is periodic if all three conditions of the paper hold. <i>Peaks and valleys exist</i>: the highest and the lowest rate are apart by half of the
  * average. <i>They last</i>: the highest rate is one that was kept up for so many slots, the lowest one that was not exceeded for as many; a
@@ -43,7 +43,7 @@ public final class DemandCycle {
 
     /** Within this factor, times are of the same magnitude. */
     private static final double MAGNITUDE = 4;
-    /** So many times what is asked for in a valley is no valley's any more. */
+    /** So many times what is read in a valley is no valley's any more. */
     private static final double VALLEYS = 2;
     private static final int NONE = -1;
 
@@ -51,7 +51,9 @@ public final class DemandCycle {
     private final RateHistory history;
     private final AtomicBoolean dumped = new AtomicBoolean();
     private final AtomicInteger consecutiveMisses = new AtomicInteger();
-    /** Of misses one after the other as many are forgotten with each slot: twice what is asked for in one of the valley. */
+    /** Of the slots that were close to the lowest rate since one was not, or since the class was dumped: the most reads. */
+    private long quietReads;
+    /** Of misses one after the other as many are forgotten with each slot: twice what is read in one of the valley. */
     private volatile int valleyMisses;
 
     private long slot;
@@ -79,11 +81,16 @@ public final class DemandCycle {
      * A slot has ended.
      *
      * @param accesses  to the class in it
+     * @param reads     among them
      * @param returning what its keys did in it
      * @return what is to be done; it is taken for done
      */
-    public Advice endSlot(long accesses, Returns returning) {
+    public Advice endSlot(long accesses, long reads, Returns returning) {
         slot++;
+        if (dumped.get()) {
+            int forgotten = valleyMisses;
+            consecutiveMisses.updateAndGet(misses -> Math.max(0, misses - forgotten));
+        }
         if (wasDumped && !dumped.get()) {
             wasDumped = false;
             awakeFrom = slot;
@@ -101,22 +108,28 @@ public final class DemandCycle {
             return Advice.NOTHING;
         }
         double low = history.lowestHeld(duration);
-        valleyMisses = (int) Math.min(VALLEYS * low, Integer.MAX_VALUE);
-        if (dumped.get()) {
-            int forgotten = valleyMisses;
-            consecutiveMisses.updateAndGet(misses -> Math.max(0, misses - forgotten));
-        }
         double swing = history.highestHeld(duration) - low;
         if (swing <= settings.swing() * history.average()) {
             forgetCycle();
             return Advice.NOTHING;
         }
-        int quiet = history.slotsUpTo(low + settings.closeness() * swing);
+        double closeToLow = low + settings.closeness() * swing;
+        noteReads(accesses <= closeToLow, reads);
+        int quiet = history.slotsUpTo(closeToLow);
         if (quiet >= duration) {
             return valley(quiet);
         }
         int busy = history.slotsFrom(low + swing / 2);
         return busy >= duration ? peak(busy) : Advice.NOTHING;
+    }
+
+    private void noteReads(boolean quiet, long reads) {
+        if (quiet) {
+            quietReads = Math.max(quietReads, reads);
+        } else if (!dumped.get()) {
+            quietReads = 0;
+        }
+        valleyMisses = (int) Math.min(VALLEYS * quietReads, Integer.MAX_VALUE);
     }
 
     private void forgetCycle() {

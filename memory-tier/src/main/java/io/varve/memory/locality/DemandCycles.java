@@ -36,8 +36,8 @@ public final class DemandCycles {
     }
 
     /** A slot has ended for a class: {@link DemandCycle#endSlot}. */
-    public Advice endSlot(int penaltyClass, long accesses, Returns returning) {
-        Advice advice = cycles[penaltyClass].endSlot(accesses, returning);
+    public Advice endSlot(int penaltyClass, long accesses, long reads, Returns returning) {
+        Advice advice = cycles[penaltyClass].endSlot(accesses, reads, returning);
         switch (advice) {
             case DUMP -> dumped.getAndUpdate(bits -> bits | 1 << penaltyClass);
             case LOAD -> dumped.getAndUpdate(bits -> bits & ~(1 << penaltyClass));

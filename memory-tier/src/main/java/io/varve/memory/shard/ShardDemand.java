@@ -1,6 +1,7 @@
 package io.varve.memory.shard;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 import io.varve.memory.locality.DemandCycles;
 import io.varve.memory.locality.ReturningKeys;
@@ -18,8 +19,9 @@ public final class ShardDemand {
     private final int lastClass;
     /** Keys of dumped classes that came since, as far as they are remembered: the hash, its last bit says whether there was a miss or a write since. 0: none. */
     private final long[] came = new long[WAYS * SETS];
-    /** Which goes from a set that is full. */
+    /** Which goes from a set that is full, and for each set whether one has gone: of who is not there then nobody knows whether it came. */
     private int next;
+    private final BitSet overflowed = new BitSet(SETS);
 
     /**
      * @param cycles of all shards
@@ -47,7 +49,7 @@ public final class ShardDemand {
         if (!found || place >= 0 && came[place] == awaited(hash)) {
             remember(settled(hash), place);
             cycles.missed(of);
-        } else if (place < 0) {
+        } else if (place < 0 && !overflowed.get(first(hash) / WAYS)) {
             cycles.hit(of);
         }
     }
@@ -80,6 +82,7 @@ public final class ShardDemand {
                 return i;
             }
         }
+        overflowed.set(first / WAYS);
         next = next + 1 & WAYS - 1;
         return first + next;
     }
@@ -94,12 +97,13 @@ public final class ShardDemand {
         return (int) hash & (SETS - 1) * WAYS;
     }
 
-    void write(long hash, int penaltyClass) {
+    /** @param isNew whether there was no item before it: what was there and has not come since the dump, is no more new than before it */
+    void write(long hash, int penaltyClass, boolean isNew) {
         int of = Math.min(penaltyClass, lastClass);
         if (cycles.isAnyDumped()) {
             // What came for this write is in memory where it is read after it, whatever its class is from now on; and so is what it has made.
             int place = place(hash);
-            if (place >= 0 || cycles.isDumped(of)) {
+            if (place >= 0 || isNew && cycles.isDumped(of)) {
                 remember(settled(hash), place);
             }
         }
@@ -125,6 +129,7 @@ public final class ShardDemand {
         keys.endSlot();
         if (!cycles.isAnyDumped()) {
             Arrays.fill(came, 0);
+            overflowed.clear();
         }
         for (int i = 0; i <= lastClass; i++) {
             long slotsAgo = cycles.of(i).valleyBeganSlotsAgo();

@@ -46,6 +46,8 @@ public final class ShardPenalties {
     private @Nullable ShardDemand demand;
     /** The write that {@link #classOfWrite} was asked for last, until it is {@link #written}. */
     private boolean writes;
+    /** And whether there was no item before it. */
+    private boolean writesNew;
     private long writtenHash;
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
@@ -135,7 +137,8 @@ public final class ShardPenalties {
             ShardDemand watched = demand;
             if (watched != null) {
                 long keyHash = context.keyHash.hash(item.keyAddress(), item.keyLength());
-                watched.write(AccessedKey.hash(keyHash, ItemLayout.database(item.address())), penaltyClass);
+                watched.write(AccessedKey.hash(keyHash, ItemLayout.database(item.address())), penaltyClass,
+                        false);
             }
         }
     }
@@ -185,6 +188,7 @@ public final class ShardPenalties {
         }
         // What comes back from the tier below ends no miss by a write, and what fetching has cost is no penalty.
         writes = hint != RESTORED;
+        writesNew = before == NO_CLASS;
         writtenHash = hash;
         waitedMicros = micros;
         writtenAs = chosen;
@@ -205,7 +209,7 @@ public final class ShardPenalties {
             counts.write(writtenAs);
             ShardDemand watched = demand;
             if (watched != null) {
-                watched.write(writtenHash, writtenAs);
+                watched.write(writtenHash, writtenAs, writesNew);
             }
             if (waitedMicros != MissMonitor.NONE) {
                 counts.penalty(writtenAs, waitedMicros);

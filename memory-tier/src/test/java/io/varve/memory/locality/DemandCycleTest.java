@@ -34,10 +34,14 @@ class DemandCycleTest {
 
         /** So many accesses, each to one of the keys from a first one on. */
         void slot(int accesses, int firstKey, int keyCount) {
+            slot(accesses, accesses, firstKey, keyCount);
+        }
+
+        void slot(int accesses, int reads, int firstKey, int keyCount) {
             for (int i = 0; i < accesses; i++) {
                 keys.access(hash(firstKey + random.nextInt(keyCount)), 0);
             }
-            DemandCycle.Advice advice = cycle.endSlot(accesses, keys.take(0));
+            DemandCycle.Advice advice = cycle.endSlot(accesses, reads, keys.take(0));
             keys.endSlot();
             if (cycle.valleyBeganSlotsAgo() >= 0) {
                 keys.valleyBegan(0, cycle.valleyBeganSlotsAgo());
@@ -121,6 +125,41 @@ class DemandCycleTest {
             assertThat(stream.cycle.missed()).isFalse();
         }
         assertThat(stream.cycle.missed()).as("twice as many in a slot").isTrue();
+    }
+
+    /** A trough that is deeper than where the class is dumped: it is what is read there that counts. */
+    @Test
+    void whatIsAskedForOnTheWayIntoTheTroughIsNoWaking() {
+        Stream stream = new Stream(SETTINGS);
+        for (int i = 0; stream.advices.isEmpty(); i++) {
+            assertThat(i).as("slots without a dump").isLessThan(3 * CYCLE);
+            int ofCycle = i % CYCLE;
+            boolean isPeak = ofCycle < PEAK;
+            int valley = ofCycle < CYCLE - 15 ? 110 : 20;
+            stream.slot(isPeak ? 1000 : valley, 0, isPeak ? 500 : 5);
+        }
+        for (int i = 0; i < 10; i++) {
+            for (int miss = 0; miss < 110; miss++) {
+                assertThat(stream.cycle.missed()).isFalse();
+            }
+            stream.slot(110, 0, 5);
+        }
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
+    }
+
+    /** A class that is written to at all times, and read by day. */
+    @Test
+    void whatIsWrittenInTheValleyKeepsNobodyAsleep() {
+        Stream stream = new Stream(SETTINGS);
+        for (int i = 0; i < CYCLE + PEAK + 10; i++) {
+            boolean isPeak = i % CYCLE < PEAK;
+            stream.slot(isPeak ? 1100 : 500, isPeak ? 600 : 0, 0, isPeak ? 500 : 5);
+        }
+        assertThat(stream.cycle.state()).isEqualTo(DemandCycle.State.DUMPED);
+        for (int miss = 1; miss < 100; miss++) {
+            assertThat(stream.cycle.missed()).isFalse();
+        }
+        assertThat(stream.cycle.missed()).isTrue();
     }
 
     private static Stream dumped() {
