@@ -20,12 +20,17 @@ import io.varve.memory.Cache;
  * one class after the other. Confined to the keeper's thread, but for {@link #load} and {@link #isLoading}.
  *
  * <p>Keys are handed to their lanes, as those that are asked for are, and the walk goes on when all of them are known. So it is never ahead of the lanes, whose
- * threads have little time for it while clients ask. It ends where the cache has no room for more.
+ * threads have little time for it while clients ask. And it rests after each slice for some times as long as that took: where lanes and event loops share cores, the system
+ * gives a thread that loads as much of them as one that serves. A slice takes longer where others need the cores, and so the rest does. It ends where the cache has no room for more.
  */
 final class Loading {
     private static final System.Logger LOG = System.getLogger(Loading.class.getName());
-    private static final int KEYS_AT_ONCE = 256;
-    private static final long PAUSE_MILLIS = 1;
+    /** Few, so that a slice takes a few milliseconds: as long may somebody wait who is served by the same core. */
+    private static final int KEYS_AT_ONCE = 32;
+    /** For so many times as long as a slice took nothing is loaded. */
+    private static final int RESTS = 3;
+    private static final long LEAST_REST_MILLIS = 1;
+    private static final long MOST_REST_MILLIS = 1000;
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
     private static final int MOST_FAILURES = 5;
     private static final byte[] BEGINNING = {};
@@ -94,9 +99,11 @@ final class Loading {
 
     private void step() {
         try {
+            long began = System.nanoTime();
             List<byte[]> keys = slice();
             Fetch[] fetch = new Fetch[1];
-            fetch[0] = new Fetch(loaded, () -> submit(() -> known(fetch[0], keys), PAUSE_MILLIS));
+            fetch[0] = new Fetch(loaded, () -> submit(() -> known(fetch[0], keys),
+                    restMillis(System.nanoTime() - began)));
             for (byte[] key : keys) {
                 int database = ItemKey.isKey(key) ? epochs.indexOf(ItemKey.epochOf(key)) : -1;
                 if (database >= 0) {
@@ -106,7 +113,7 @@ final class Loading {
             if (fetch[0].size() > 0) {
                 lanes.accept(fetch[0]);
             } else {
-                submit(() -> known(fetch[0], keys), PAUSE_MILLIS);
+                submit(() -> known(fetch[0], keys), restMillis(System.nanoTime() - began));
             }
         } catch (RuntimeException | Error failed) {
             failures++;
@@ -116,6 +123,11 @@ final class Loading {
                     : "The load of a class from flash is interrupted, and goes on", failed);
             submit(isOver ? this::next : this::step, PAUSE_AFTER_FAILURE_MILLIS);
         }
+    }
+
+    /** How long to rest after a slice that took so long. */
+    static long restMillis(long tookNanos) {
+        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(RESTS * tookNanos), LEAST_REST_MILLIS, MOST_REST_MILLIS);
     }
 
     private List<byte[]> slice() {

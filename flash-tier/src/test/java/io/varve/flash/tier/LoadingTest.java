@@ -134,6 +134,13 @@ class LoadingTest {
     }
 
     @Test
+    void itRestsForThriceAsLongAsASliceTook() {
+        assertThat(Loading.restMillis(TimeUnit.MILLISECONDS.toNanos(5))).isEqualTo(15);
+        assertThat(Loading.restMillis(TimeUnit.MICROSECONDS.toNanos(20))).as("at least").isEqualTo(1);
+        assertThat(Loading.restMillis(TimeUnit.SECONDS.toNanos(20))).as("at most").isEqualTo(1000);
+    }
+
+    @Test
     void whatWasWrittenOrDeletedMeanwhileStaysSo() {
         try (TierFixture fixture = open(AMPLE)) {
             fillAndPushDown(fixture);
