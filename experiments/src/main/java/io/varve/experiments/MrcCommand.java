@@ -126,6 +126,15 @@ final class MrcCommand implements Callable<Integer> {
         }
     }
 
+    private void draw(MissRatioPlots drawing, KeySource source, SequencedMap<String, MissRatioCurve> lines) {
+        try {
+            drawing.draw(source.describe(), unit(source), lines);
+        } catch (IOException refused) {
+            throw new InvalidExperimentException("mrc: --plots " + plots + ": an image cannot be written: "
+                    + refused.getMessage(), refused);
+        }
+    }
+
     private static String unit(KeySource source) {
         return source.hasSizes() ? "bytes" : "items";
     }
@@ -162,7 +171,7 @@ final class MrcCommand implements Callable<Integer> {
             SequencedMap<String, MissRatioCurve> lines = new LinkedHashMap<>();
             curves.exact().ifPresent(curve -> lines.put("exact", curve));
             lines.put("learnt from a sample", sampled);
-            drawing.get().draw(source.describe(), unit, lines);
+            draw(drawing.get(), source, lines);
         }
         return 0;
     }
@@ -178,7 +187,7 @@ final class MrcCommand implements Callable<Integer> {
                 lines.put("exact", exactCurve);
                 lines.put("learnt from all requests", unsampled);
                 lines.put("learnt from a sample", sampled);
-                drawing.get().draw(source.describe(), unit(source), lines);
+                draw(drawing.get(), source, lines);
             }
         };
         if (!csv) {

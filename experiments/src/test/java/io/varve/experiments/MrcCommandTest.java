@@ -124,6 +124,14 @@ class MrcCommandTest {
             }
             assertThat(colors).as("a line of each").contains(0x7d8590, 0xe09f1f, 0x0f766e);
         }
+        try (Stream<Path> images = Files.list(plots)) {
+            Path image = images.toList().getFirst();
+            Files.delete(image);
+            Files.createDirectory(image);
+        }
+        Answer refused = ask("mrc", trace.toString(), "--exact", "--csv", "--plots", plots.toString());
+        assertThat(refused.err()).hasLineCount(1).contains("an image cannot be written");
+        assertThat(refused.status()).isEqualTo(2);
         assertThat(ask("mrc", trace.toString(), "--plots", trace.toString()).err()).hasLineCount(1)
                 .contains("loop.txt: no folder");
         assertThat(ask("mrc", "--accuracy", "--server", "localhost:1", "--plots", folder.toString()).err())

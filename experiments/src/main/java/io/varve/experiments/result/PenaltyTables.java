@@ -106,7 +106,9 @@ final class PenaltyTables {
         for (RunRecord run : whole(runs)) {
             double bytes = run.number(PenaltyText.BYTES);
             if (Double.isFinite(bytes)) {
-                double recorder = run.measured().getOrDefault(PenaltyText.RECORDER_BYTES, 0.0);
+                double recorder = "yes".equals(run.settings().get("mrc-tracking"))
+                        ? run.number(PenaltyText.RECORDER_BYTES)
+                        : 0;
                 rows.add(List.of(run.run().workload(), run.run().configuration(),
                         number("%,.0f", run.number(PenaltyText.DIVISIONS)),
                         number("%,.0f", run.number(PenaltyText.CURVES_MICROS)),
