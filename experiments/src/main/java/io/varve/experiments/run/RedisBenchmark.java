@@ -23,12 +23,12 @@ final class RedisBenchmark {
     private static final int P99 = 5;
 
     private final Path program;
-    private final String cores;
+    private final Pinning pinning;
 
-    /** @param cores to pin it to, in taskset's syntax; empty for none */
-    RedisBenchmark(Path program, String cores) {
+    /** @param pinning whose load this is: it gets a thread for each of the load's cores, since one does not keep several event loops busy */
+    RedisBenchmark(Path program, Pinning pinning) {
         this.program = program;
-        this.cores = cores;
+        this.pinning = pinning;
     }
 
     /**
@@ -63,8 +63,11 @@ final class RedisBenchmark {
         List<String> words = new ArrayList<>(List.of(program.toString(), "-h", target.host(), "-p",
                 String.valueOf(target.port()), "-c", String.valueOf(connections), "-P", String.valueOf(pipeline), "-r",
                 String.valueOf(keys), "-n", String.valueOf(requests), "--csv", "--precision", "3"));
+        if (pinning.loadCores() > 1) {
+            words.addAll(List.of("--threads", String.valueOf(pinning.loadCores())));
+        }
         words.addAll(command);
-        Process process = new ProcessBuilder(Pinning.command(cores, words)).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(Pinning.command(pinning.load(), words)).redirectErrorStream(true).start();
         try {
             process.getOutputStream().close();
             // Two lines: far less than a pipe holds, so that nobody has to read while it runs.

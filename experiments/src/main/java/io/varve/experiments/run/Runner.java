@@ -169,7 +169,7 @@ public final class Runner {
     /** Not monitored: an INFO a second would be part of what is measured. */
     private void throughput(RunContext context) throws IOException {
         RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
-                context.pinning.load());
+                context.pinning);
         besideRival(context, rival -> new ThroughputRun(context, rival, generator).measure());
     }
 

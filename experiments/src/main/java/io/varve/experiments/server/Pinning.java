@@ -42,16 +42,30 @@ public record Pinning(String server, String load) {
     }
 
     /**
-     * One core for each event loop of the server and one for the load; on a machine with fewer cores the load shares the
-     * last one.
+     * One core for each event loop of the server and as many for the load, as far as there are; on a machine that has none
+     * left the load shares the last one.
      */
     public static Pinning oneCoreEach(int cores, int loops) {
-        if (cores < 2 || !tasksetWorks()) {
-            return NONE;
-        }
+        return cores < 2 || !tasksetWorks() ? NONE : coresEach(cores, loops);
+    }
+
+    static Pinning coresEach(int cores, int loops) {
         // Siblings are numbered 0-1, 2-3 or 0-n/2: from four cores on, 1 and 2 are siblings in neither.
         int server = cores < CORES_PER_RUN ? 0 : 1;
-        return new Pinning(String.valueOf(server), String.valueOf(Math.min(server + loops, cores - 1)));
+        int first = Math.min(server + loops, cores - 1);
+        return new Pinning(String.valueOf(server), range(first, Math.min(first + loops, cores) - 1));
+    }
+
+    private static String range(int first, int last) {
+        return first == last ? String.valueOf(first) : first + "-" + last;
+    }
+
+    /** How many cores the load has; 1 where it is not pinned. */
+    public int loadCores() {
+        int dash = load.indexOf('-');
+        return dash < 0
+                ? 1
+                : Integer.parseInt(load.substring(dash + 1)) - Integer.parseInt(load.substring(0, dash)) + 1;
     }
 
     /**
@@ -63,8 +77,7 @@ public record Pinning(String server, String load) {
             return server;
         }
         int first = Integer.parseInt(server);
-        int last = Math.min(first + loops, machine) - 1;
-        return last == first ? server : first + "-" + last;
+        return range(first, Math.min(first + loops, machine) - 1);
     }
 
     private static boolean tasksetWorks() {

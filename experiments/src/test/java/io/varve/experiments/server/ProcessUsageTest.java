@@ -42,9 +42,18 @@ final class ProcessUsageTest {
         assertThat(new Pinning("1", "5").serverCores(4, 16)).isEqualTo("1-4");
         assertThat(new Pinning("1", "3").serverCores(8, 4)).isEqualTo("1-3");
         assertThat(Pinning.NONE.serverCores(2, 2)).isEmpty();
-        Pinning four = Pinning.oneCoreEach(16, 4);
-        if (!four.server().isEmpty()) {
-            assertThat(four).isEqualTo(new Pinning("1", "5"));
-        }
+    }
+
+    @Test
+    void theLoadGetsAsManyCoresAsTheEventLoopsWhereThereAreAny() {
+        assertThat(Pinning.coresEach(16, 1)).isEqualTo(new Pinning("1", "2"));
+        assertThat(Pinning.coresEach(16, 4)).isEqualTo(new Pinning("1", "5-8"));
+        assertThat(Pinning.coresEach(16, 8)).isEqualTo(new Pinning("1", "9-15"));
+        assertThat(Pinning.coresEach(4, 2)).isEqualTo(new Pinning("1", "3"));
+        assertThat(Pinning.coresEach(2, 1)).isEqualTo(new Pinning("0", "1"));
+        assertThat(Pinning.coresEach(2, 2)).isEqualTo(new Pinning("0", "1"));
+        assertThat(Pinning.coresEach(16, 8).loadCores()).isEqualTo(7);
+        assertThat(Pinning.coresEach(16, 1).loadCores()).isEqualTo(1);
+        assertThat(Pinning.NONE.loadCores()).isEqualTo(1);
     }
 }
