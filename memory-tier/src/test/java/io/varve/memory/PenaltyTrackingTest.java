@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 
 import io.varve.memory.collection.HashTree;
 import io.varve.memory.eviction.EvictionPolicy;
@@ -15,81 +14,16 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.shard.ShardContext;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What a cache measures of misses, and which classes its items have. Confined to the test's thread. */
-final class PenaltyTrackingTest {
-    private static final int MIB = 1 << 20;
-    private static final PenaltySettings TRACKED = new PenaltySettings(true, PenaltyRanges.MOST, 0);
-    private static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MOST);
-    /** Of a class, when its times are as long as they get. */
-    private static final long MOST_HISTOGRAM_BYTES = 94 << 10;
-    private static final byte[] NAME = CacheFixture.bytes("a key");
-
-    private final ManualTicker ticker = new ManualTicker();
-
-    private CacheConfig config(int maxMemoryBytes) {
-        return CacheConfig.defaults(maxMemoryBytes).withShards(2).withSegmentSizeBytes(16 << 10).withHeads(2)
-                .withHashSeed(7).withTicker(ticker).withPenalties(TRACKED);
-    }
-
-    private CacheFixture open(CacheConfig config) {
-        return new CacheFixture(Cache.open(config));
-    }
-
-    private static PenaltyReport report(Cache cache) {
-        return Objects.requireNonNull(cache.penalties());
-    }
-
-    private static ClassReport report(Cache cache, int penaltyClass) {
-        return report(cache).classes().get(penaltyClass);
-    }
-
-    private static void set(CacheFixture fixture, byte[] name, int valueBytes) {
-        assertThat(fixture.cache.admit(valueBytes + 100)).isTrue();
-        fixture.set(0, name, new byte[valueBytes], Item.NEVER);
-    }
-
-    /** A read that misses, and a write after so long. */
-    private void fill(CacheFixture fixture, byte[] name, int millis) {
-        assertThat(fixture.get(0, name)).isNull();
-        ticker.advanceMillis(millis);
-        set(fixture, name, 100);
-    }
-
-    private static int classOf(CacheFixture fixture, byte[] name) {
-        int[] found = new int[1];
-        fixture.withItem(0, name, item -> found[0] = fixture.session.penaltyClass(item));
-        return found[0];
-    }
-
-    private static void hint(CacheFixture fixture, byte[] name, int penaltyClass) {
-        fixture.withItem(0, name, item -> fixture.session.penaltyClass(item, penaltyClass));
-    }
-
+final class PenaltyTrackingTest extends PenaltyHarness {
     /** Writes over everything else until a key has gone. */
     private static void evict(CacheFixture fixture, byte[] name) {
         for (int i = 0; fixture.expireAt(0, name) != null; i++) {
             set(fixture, CacheFixture.bytes("other " + i), 500);
-        }
-    }
-
-    /** The paper's Table 3 has 25.08 MB at a set of 10 GB, 0.24 %. */
-    @Test
-    void allOfItIsNoMoreThanAFourHundredthOfTenGigabytes() {
-        long memory = 10L << 30;
-        long histograms = PenaltyRanges.MOST * MOST_HISTOGRAM_BYTES;
-        try (CacheFixture fixture = open(CacheConfig.defaults(memory).withTicker(ticker).withPenalties(TRACKED)
-                .withCurves(new CurveSettings(true, CurveSettings.USUAL_WINDOW)))) {
-            fixture.maintainFully();
-            long tables = report(fixture.cache).bytes();
-            long recorder = Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes();
-            assertThat(tables).as("what is remembered, and what waits").isBetween(16_000_000L, 20_000_000L);
-            assertThat(tables + recorder + histograms).isBetween(22_000_000L, 26_000_000L);
         }
     }
 
@@ -144,60 +78,6 @@ final class PenaltyTrackingTest {
             assertThat(report(fixture.cache, known).reads()).isEqualTo(5);
             assertThat(report(fixture.cache).measured()).as("one fill").isEqualTo(1);
         }
-    }
-
-    /** The recorder of accesses has histograms for a class when something of it was drawn. */
-    @Test
-    void whatRecordingTakesForAClassIsChargedAfterItsFirstWindow() {
-        try (CacheFixture fixture = open(config(64 * MIB).withCurves(new CurveSettings(true, 10_000)))) {
-            set(fixture, NAME, 100);
-            read(fixture, 20_000);
-            read(fixture, 20_000);
-            long recorder = Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes();
-            long used = fixture.cache.stats().usedBytes();
-            hint(fixture, NAME, 5);
-            read(fixture, 20_000);
-            long more = Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes() - recorder;
-            assertThat(more).isBetween(7_000L, 9_000L);
-            assertThat(fixture.cache.stats().usedBytes() - used).isEqualTo(more);
-            fixture.cache.reconfigure(fixture.cache.config().withCurves(CurveSettings.OFF));
-            assertThat(fixture.cache.stats().usedBytes()).as("all of it is given back").isEqualTo(used - recorder);
-        }
-    }
-
-    /** As a window ends, histograms grow with the time for which items have been waited for. */
-    @Test
-    void whatRecordingTakesForWhatIsWaitedForIsChargedAfterTheWindow() {
-        int keys = 20_000;
-        try (CacheFixture fixture = open(config(64 * MIB))) {
-            for (int key = 0; key < keys; key++) {
-                set(fixture, CacheFixture.bytes("once" + key), 100);
-            }
-            set(fixture, NAME, 100);
-            fixture.cache.reconfigure(fixture.cache.config().withCurves(new CurveSettings(true, 10_000)));
-            read(fixture, 20_000);
-            read(fixture, 20_000);
-            long least = recorderBytes(fixture);
-            long used = fixture.cache.stats().usedBytes();
-            for (int key = 0; key < keys; key++) {
-                fixture.get(0, CacheFixture.bytes("once" + key));
-            }
-            fixture.cache.maintain();
-            long more = recorderBytes(fixture) - least;
-            assertThat(more).as("of one histogram").isBetween(2000L, 8000L);
-            assertThat(fixture.cache.stats().usedBytes() - used).isEqualTo(more);
-        }
-    }
-
-    private static long recorderBytes(CacheFixture fixture) {
-        return Objects.requireNonNull(fixture.cache.curve(Cache.ALL_CLASSES)).recorderBytes();
-    }
-
-    private static void read(CacheFixture fixture, int times) {
-        for (int i = 0; i < times; i++) {
-            fixture.get(0, NAME);
-        }
-        fixture.cache.maintain();
     }
 
     @Test
@@ -498,81 +378,6 @@ final class PenaltyTrackingTest {
             CacheConfig config = fixture.cache.config();
             assertThatThrownBy(() -> fixture.cache.reconfigure(config.withPenalties(TRACKED)))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("penalty-classes");
-        }
-    }
-
-    @Test
-    void whatIsSwitchedOffTakesNothing() {
-        try (CacheFixture fixture = open(config(8 * MIB).withPenalties(PenaltySettings.OFF))) {
-            Cache cache = fixture.cache;
-            assertThat(cache.penalties()).isNull();
-            assertThat(cache.itemClasses()).isEqualTo(1);
-            long charged = cache.stats().poolBytes();
-            long used = cache.stats().usedBytes();
-            cache.reconfigure(cache.config().withPenalties(TRACKED));
-            PenaltyReport report = report(cache);
-            assertThat(report.bytes()).isEqualTo(8L * MIB / 128 + 8L * MIB / 256);
-            assertThat(cache.stats().poolBytes()).isEqualTo(charged + report.bytes());
-            assertThat(cache.stats().usedBytes()).isEqualTo(used + report.bytes());
-            cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY)
-                    .withPenalties(PenaltySettings.OFF));
-            assertThat(report(cache)).as("the policy needs it").isNotNull();
-            assertThat(Objects.requireNonNull(cache.curve(Cache.ALL_CLASSES)).isKnown()).isFalse();
-            fill(fixture, NAME, 5);
-            assertThat(classOf(fixture, NAME)).isPositive();
-            cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
-            assertThat(cache.penalties()).isNull();
-            assertThat(cache.curve(Cache.ALL_CLASSES)).isNull();
-            assertThat(classOf(fixture, NAME)).as("of nobody is known what it costs").isZero();
-            fixture.delete(0, NAME);
-            fixture.cache.giveBackSoon();
-            fixture.maintainFully();
-            assertThat(cache.stats().poolBytes()).isLessThanOrEqualTo(charged + 10_000);
-            assertThat(cache.stats().usedBytes()).isLessThanOrEqualTo(used + 10_000);
-            cache.reconfigure(cache.config().withPenalties(TRACKED));
-            assertThat(report(cache).measured()).as("begins anew").isZero();
-        }
-    }
-
-    /** Nobody who sets a setting waits for room to be made. */
-    @Test
-    void inAFullCacheTheTablesComeWithMaintenance() {
-        try (CacheFixture fixture = open(config(8 * MIB).withPenalties(PenaltySettings.OFF)
-                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU))) {
-            IntStream.range(0, 30_000).forEach(i -> set(fixture, CacheFixture.bytes("k" + i), 500));
-            assertThat(fixture.cache.stats().evicted()).isPositive();
-            fixture.cache.reconfigure(fixture.cache.config().withPenalties(TRACKED));
-            ticker.advanceMillis(2000);
-            fixture.maintainFully();
-            assertThat(report(fixture.cache).bytes()).as("remembered, and waiting")
-                    .isEqualTo(8L * MIB / 128 + 8L * MIB / 256);
-            assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(8L * MIB);
-            fill(fixture, NAME, 5);
-            assertThat(classOf(fixture, NAME)).isEqualTo(RANGES.classOf(5000));
-        }
-    }
-
-    /** Tables are in proportion: in the smallest memories there is room for items all the same. */
-    @ParameterizedTest
-    @EnumSource(value = EvictionPolicy.class, names = {"ALLKEYS_LRU", "ALLKEYS_PENALTY", "ALLKEYS_HYPERBOLIC"})
-    void inASmallMemoryNoWriteIsRefused(EvictionPolicy policy) {
-        for (int shards : List.of(1, 4, 8, 32)) {
-            try (CacheFixture fixture = open(CacheConfig.defaults(MIB).withShards(shards).withHashSeed(7)
-                    .withTicker(ticker).withEvictionPolicy(policy))) {
-                for (int i = 0; i < 20_000; i++) {
-                    byte[] name = CacheFixture.bytes("k" + i);
-                    if (fixture.get(0, name) == null) {
-                        ticker.advanceMillis(i % 2 * 5L);
-                        set(fixture, name, 200);
-                    }
-                    if (i % 100 == 0) {
-                        fixture.cache.maintain();
-                    }
-                }
-                assertThat(fixture.cache.stats().items()).as("%s shards", shards).isGreaterThan(1500);
-                assertThat(fixture.cache.stats().poolBytes()).isLessThanOrEqualTo(MIB);
-                assertThat(fixture.cache.checkIntegrity()).isEmpty();
-            }
         }
     }
 
