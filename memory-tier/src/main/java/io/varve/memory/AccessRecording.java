@@ -52,9 +52,9 @@ final class AccessRecording {
     }
 
     private void read(AccessProbe told, Shard shard, Key key, Item item, long nowMillis) {
-        boolean followed = ItemLayout.isFollowed(item.address());
+        boolean followed = ItemLayout.isFollowedOf(item.header());
         if (told.countRead(followed)) {
-            ItemLayout.followed(item.address(), told.read(hash(key), classOf(item.address()), bytes(shard, item),
+            follow(item.address(), item.header(), told.read(hash(key), classOf(item.header()), bytes(shard, item),
                     deadline(item.expireAtMillis()), nowMillis, followed));
         }
     }
@@ -66,30 +66,39 @@ final class AccessRecording {
         }
     }
 
-    /** A write to an item, which it has found or made. */
+    /** A write to an item that it has found. */
     void write(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
-        if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
-            write(told, key, item.address(), bytes(shard, item), item.expireAtMillis(), nowMillis);
+        if (told != null && told.countWrite(ItemLayout.isFollowedOf(item.header()))) {
+            write(told, key, item.address(), item.header(), bytes(shard, item), item.expireAtMillis(), nowMillis);
         }
     }
 
     /** A write that has made an item. */
     void made(Shard shard, Key key, Item item, long nowMillis) {
         AccessProbe told = probe;
-        if (told != null && told.countWrite(ItemLayout.isFollowed(item.address()))) {
-            fill(told, shard, item.address());
-            write(told, key, item.address(), bytes(shard, item), item.expireAtMillis(), nowMillis);
+        if (told == null) {
+            return;
+        }
+        long header = ItemLayout.header(item.address());
+        if (told.countWrite(ItemLayout.isFollowedOf(header))) {
+            fill(told, shard, header);
+            write(told, key, item.address(), header, bytes(shard, item), item.expireAtMillis(), nowMillis);
         }
     }
 
     /** A write that has made an item of so many bytes. */
     void made(Shard shard, Key key, long address, int valueLength, long nowMillis) {
         AccessProbe told = probe;
-        if (told != null && told.countWrite(ItemLayout.isFollowed(address))) {
+        if (told == null) {
+            return;
+        }
+        long header = ItemLayout.header(address);
+        if (told.countWrite(ItemLayout.isFollowedOf(header))) {
             // Not the time that was asked for, which may be to keep that which was there.
-            fill(told, shard, address);
-            write(told, key, address, Shard.usualBytes(key.length(), valueLength, ItemLayout.hasExpiryFields(address)),
+            fill(told, shard, header);
+            write(told, key, address, header,
+                    Shard.usualBytes(key.length(), valueLength, ItemLayout.hasExpiryFieldsOf(header)),
                     Shard.expireAtMillis(address), nowMillis);
         }
     }
@@ -111,21 +120,31 @@ final class AccessRecording {
     }
 
     /** A write that has made an item ends the misses of its key, which were told as those of another class if nobody knew this one. */
-    private void fill(AccessProbe told, Shard shard, long address) {
-        int itemClass = classOf(address);
-        int missedAs = Math.min(shard.penalties().missedAs(ItemLayout.penaltyClass(address)), lastClass);
+    private void fill(AccessProbe told, Shard shard, long header) {
+        int itemClass = classOf(header);
+        int missedAs = Math.min(shard.penalties().missedAs(ItemLayout.penaltyClassOf(header)), lastClass);
         if (missedAs != itemClass) {
             told.moveMisses(missedAs, itemClass, shard.penalties().misses());
         }
     }
 
-    private void write(AccessProbe told, Key key, long address, long bytes, long expireAtMillis, long nowMillis) {
-        ItemLayout.followed(address, told.write(hash(key), classOf(address), bytes, deadline(expireAtMillis), nowMillis,
-                ItemLayout.isFollowed(address)));
+    private void write(AccessProbe told, Key key, long address, long header, long bytes, long expireAtMillis,
+            long nowMillis) {
+        boolean followed = ItemLayout.isFollowedOf(header);
+        follow(address, header, told.write(hash(key), classOf(header), bytes, deadline(expireAtMillis), nowMillis,
+                followed));
     }
 
-    private int classOf(long address) {
-        return Math.min(ItemLayout.penaltyClass(address), lastClass);
+    /** The item has this bit from now on. */
+    private static void follow(long address, long header, boolean followed) {
+        long noted = ItemLayout.withFollowed(header, followed);
+        if (noted != header) {
+            ItemLayout.header(address, noted);
+        }
+    }
+
+    private int classOf(long header) {
+        return Math.min(ItemLayout.penaltyClassOf(header), lastClass);
     }
 
     private long hash(Key key) {

@@ -46,6 +46,8 @@ final class IndexBucketLayout {
     /** The low bits of the hash that are the tag; the bits above choose the home bucket. */
     static final int TAG_BITS = TAG_BYTES * Byte.SIZE;
     static final long MAX_LOCATION = (1L << LOCATION_BYTES * Byte.SIZE) - 1;
+    /** From the eight bytes that end with a location to the location. */
+    private static final int LOCATION_SHIFT = Long.SIZE - LOCATION_BYTES * Byte.SIZE;
     /** No extension bucket. */
     static final long NO_BUCKET = -1;
 
@@ -97,7 +99,12 @@ final class IndexBucketLayout {
     }
 
     static long location(long address, int slot) {
-        return Memory.getUnsigned48(address + LOCATIONS_OFFSET + (long) slot * LOCATION_BYTES);
+        return Memory.getLong(lastBytes(address, slot)) >>> LOCATION_SHIFT;
+    }
+
+    /** Eight bytes that end where the location ends: a read from its start would leave the bucket at the last slot. */
+    private static long lastBytes(long address, int slot) {
+        return address + LOCATIONS_OFFSET + (slot + 1L) * LOCATION_BYTES - Long.BYTES;
     }
 
     static void location(long address, int slot, long location) {
@@ -106,7 +113,7 @@ final class IndexBucketLayout {
 
     /** The extension bucket's number, or {@link #NO_BUCKET}. */
     static long next(long address) {
-        return Memory.getUnsigned48(address + NEXT_OFFSET) - 1;
+        return (Memory.getLong(address + NEXT_OFFSET) & MAX_LOCATION) - 1;
     }
 
     static void next(long address, long bucket) {
@@ -146,9 +153,7 @@ final class IndexBucketLayout {
         if (slots == 0) {
             return Index.NONE;
         }
-        // Eight bytes that end where the location ends: a read from its start would leave the bucket at the last slot.
-        long end = address + LOCATIONS_OFFSET + (Integer.numberOfTrailingZeros(slots) + 1L) * LOCATION_BYTES;
-        return Memory.peekLong(end - Long.BYTES) >>> Long.SIZE - LOCATION_BYTES * Byte.SIZE;
+        return Memory.peekLong(lastBytes(address, Integer.numberOfTrailingZeros(slots))) >>> LOCATION_SHIFT;
     }
 
     /** The extension bucket's number, or {@link #NO_BUCKET}; a hint, read without the lock. */

@@ -16,6 +16,7 @@ public final class Item {
 
     private long location;
     private long address;
+    private long header;
     private ItemType type = ItemType.STRING;
     private int encoding;
     private long keyAddress;
@@ -26,10 +27,11 @@ public final class Item {
     private long expireAtMillis = NEVER;
 
     /** Called by the shard, which reads the header. */
-    public void look(long location, long address, ItemType type, int encoding, long keyAddress, int keyLength,
-            long valueAddress, int valueLength, int capacity, long expireAtMillis) {
+    public void look(long location, long address, long header, ItemType type, int encoding, long keyAddress,
+            int keyLength, long valueAddress, int valueLength, int capacity, long expireAtMillis) {
         this.location = location;
         this.address = address;
+        this.header = header;
         this.type = type;
         this.encoding = encoding;
         this.keyAddress = keyAddress;
@@ -53,6 +55,11 @@ public final class Item {
     /** Where the item's header is. */
     public long address() {
         return address;
+    }
+
+    /** The item's header as it was when this look was taken: who wants it as it is now reads it where it lies. */
+    public long header() {
+        return header;
     }
 
     public ItemType type() {

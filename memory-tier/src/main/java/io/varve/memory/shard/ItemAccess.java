@@ -49,16 +49,14 @@ public final class ItemAccess {
         }
     }
 
-    void touch(long address, long nowMillis) {
+    /** The header of an item that is accessed now, for one with this header. */
+    long touched(long header, long nowMillis) {
         EvictionPolicy policy = context.evictionPolicy;
-        int bits = ItemLayout.access(address);
+        int bits = ItemLayout.accessOf(header);
         int known = policy.countsSinceArrival() ? ofThisEra(bits) : bits;
         // A clock asks for no chance, and most policies keep one.
         long chance = policy.countsAccesses() ? random.nextLong() : 0;
-        int touched = AccessBits.touched(policy, known, time(policy, nowMillis), chance);
-        if (touched != bits) {
-            ItemLayout.access(address, touched);
-        }
+        return ItemLayout.withAccess(header, AccessBits.touched(policy, known, time(policy, nowMillis), chance));
     }
 
     /** {@link AccessBits#idleMillis}, or -1 if the policy keeps no clock. */

@@ -16,14 +16,16 @@ final class ItemsByLocation implements KeyVerifier {
     @Override
     public boolean matches(long location, long keyAddress, int keyLength) {
         long address = address(location);
-        return ItemLayout.keyLength(address) == keyLength
-                && Memory.equal(ItemLayout.keyAddress(address), keyAddress, keyLength);
+        long header = ItemLayout.header(address);
+        return ItemLayout.keyLengthOf(address, header) == keyLength
+                && Memory.equal(ItemLayout.keyAddressOf(address, header), keyAddress, keyLength);
     }
 
     @Override
     public long hashOf(long location) {
         long address = address(location);
-        return context.keyHash.hash(ItemLayout.keyAddress(address), ItemLayout.keyLength(address));
+        long header = ItemLayout.header(address);
+        return context.keyHash.hash(ItemLayout.keyAddressOf(address, header), ItemLayout.keyLengthOf(address, header));
     }
 
     @Override

@@ -189,10 +189,15 @@ public final class Shard {
             return false;
         }
         long address = items.address(location);
+        long header = ItemLayout.header(address);
         if (touch) {
-            items.access().touch(address, nowMillis);
+            long touched = items.access().touched(header, nowMillis);
+            if (touched != header) {
+                header = touched;
+                ItemLayout.header(address, header);
+            }
         }
-        look(item, location, address);
+        items.look(item, location, address, header);
         return true;
     }
 
@@ -288,8 +293,9 @@ public final class Shard {
         long lookAt = TimedHashes.lookAtMillis(type, encoding, valueAddress, valueLength, expireAt);
         long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, hint, nowMillis, true);
         long address = items.address(location);
-        Memory.copy(valueAddress, ItemLayout.valueAddress(address), valueLength);
-        if (TimedHashes.isTimed(address)) {
+        long header = ItemLayout.header(address);
+        Memory.copy(valueAddress, ItemLayout.valueAddressOf(address, header), valueLength);
+        if (TimedHashes.isTimedOf(address, header)) {
             TimedHashes.expireAtMillis(address, expireAt);
         }
         return address;
@@ -327,17 +333,11 @@ public final class Shard {
     private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt, long lookAt,
             int hint, long nowMillis, boolean tells) {
         long location = locate(key, nowMillis);
-        long address = location == Index.NONE ? 0 : items.address(location);
-        int penaltyClass = items.penalties().classOfWrite(key, address, hint);
-        if (location != Index.NONE && !ItemLayout.isTree(address)
-                && items.fitsInPlace(location, address, valueLength, lookAt)) {
-            items.rewrite(location, address, type, encoding, valueLength, expireAt, lookAt, nowMillis);
-            if (penaltyClass != ItemLayout.penaltyClass(address)) {
-                items.segments().penaltyClass(location, penaltyClass);
-            }
-            items.penalties().written();
+        if (location != Index.NONE && isRewritten(key, location, type, encoding, valueLength, expireAt, lookAt, hint,
+                nowMillis)) {
             return location;
         }
+        int penaltyClass = items.penalties().classOfWrite(key, classBefore(location), hint);
         int stamp = ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
                 valueLength, capacity, lookAt, stamp, nowMillis);
@@ -347,6 +347,29 @@ public final class Shard {
             items.tellIfCreated(key, location);
         }
         return made;
+    }
+
+    /** Writes all but the value's bytes over an item of the same key, if they fit. */
+    private boolean isRewritten(Key key, long location, ItemType type, int encoding, int valueLength, long expireAt,
+            long lookAt, int hint, long nowMillis) {
+        long address = items.address(location);
+        long header = ItemLayout.header(address);
+        if (ItemLayout.isTreeOf(header) || !items.fitsInPlace(location, address, header, valueLength, lookAt)) {
+            return false;
+        }
+        int before = ItemLayout.penaltyClassOf(header);
+        int penaltyClass = items.penalties().classOfWrite(key, before, hint);
+        items.rewrite(location, address, header, type, encoding, valueLength, expireAt, lookAt, nowMillis);
+        if (penaltyClass != before) {
+            items.segments().penaltyClass(location, penaltyClass);
+        }
+        items.penalties().written();
+        return true;
+    }
+
+    /** The class of a found item, or that there is none. */
+    private int classBefore(long found) {
+        return found == Index.NONE ? ShardPenalties.NO_CLASS : ItemLayout.penaltyClass(items.address(found));
     }
 
     int accessOfNew(long found, long nowMillis) {
@@ -363,8 +386,7 @@ public final class Shard {
         }
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long location = locate(key, nowMillis);
-        int penaltyClass = items.penalties().classOfWrite(key, location == Index.NONE ? 0 : items.address(location),
-                hint);
+        int penaltyClass = items.penalties().classOfWrite(key, classBefore(location), hint);
         long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
                 ItemType.STRING, encoding, run.length(), run.length(), expireAt,
                 ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass));
@@ -472,7 +494,7 @@ public final class Shard {
     /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key. */
     int classOfWrite(Key key, int hint, long nowMillis) {
         long location = locate(key, nowMillis);
-        return items.penalties().classOfWrite(key, location == Index.NONE ? 0 : items.address(location), hint);
+        return items.penalties().classOfWrite(key, classBefore(location), hint);
     }
 
     /** Puts a found item into a class of penalty. */

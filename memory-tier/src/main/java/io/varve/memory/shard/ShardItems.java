@@ -82,9 +82,15 @@ final class ShardItems {
     }
 
     void look(Item item, long location, long address) {
-        item.look(location, address, ItemType.ofCode(ItemLayout.type(address)), ItemLayout.encoding(address),
-                ItemLayout.keyAddress(address), ItemLayout.keyLength(address), ItemLayout.valueAddress(address),
-                ItemLayout.valueLength(address), ItemLayout.capacity(address), TimedHashes.expireAtMillis(address));
+        look(item, location, address, ItemLayout.header(address));
+    }
+
+    /** @param header the item's */
+    void look(Item item, long location, long address, long header) {
+        item.look(location, address, header, ItemType.ofCode(ItemLayout.typeOf(header)), ItemLayout.encodingOf(header),
+                ItemLayout.keyAddressOf(address, header), ItemLayout.keyLengthOf(address, header),
+                ItemLayout.valueAddressOf(address, header), ItemLayout.valueLengthOf(address, header),
+                ItemLayout.capacityOf(address, header), TimedHashes.expireAtMillisOf(address, header));
     }
 
     /** The one door for change: gives the change its number and tells who listens. */
@@ -122,8 +128,13 @@ final class ShardItems {
     // --- the steps of a write
 
     boolean fitsInPlace(long location, long address, int valueLength, long expireAt) {
-        int capacity = ItemLayout.capacity(address);
-        if (valueLength > capacity || expireAt != Item.NEVER && !ItemLayout.hasExpiryFields(address)) {
+        return fitsInPlace(location, address, ItemLayout.header(address), valueLength, expireAt);
+    }
+
+    /** @param header the item's */
+    boolean fitsInPlace(long location, long address, long header, int valueLength, long expireAt) {
+        int capacity = ItemLayout.capacityOf(address, header);
+        if (valueLength > capacity || expireAt != Item.NEVER && !ItemLayout.hasExpiryFieldsOf(header)) {
             return false;
         }
         int slack = capacity - valueLength;
@@ -143,22 +154,24 @@ final class ShardItems {
         return Location.isLarge(location) && context.pool.largeItems().run(location).isShared();
     }
 
-    /** @param lookAt its expiry time, or when it is to be looked at before */
-    void rewrite(long location, long address, ItemType type, int encoding, int valueLength, long expireAt,
-            long lookAt, long nowMillis) {
-        boolean isLookedAt = lookAt != Item.NEVER || ItemLayout.expireAtMillis(address) != Item.NEVER;
+    /**
+     * @param header the item's
+     * @param lookAt its expiry time, or when it is to be looked at before
+     */
+    void rewrite(long location, long address, long header, ItemType type, int encoding, int valueLength,
+            long expireAt, long lookAt, long nowMillis) {
+        boolean isLookedAt = lookAt != Item.NEVER || ItemLayout.expireAtMillisOf(address, header) != Item.NEVER;
         boolean counted = isLookedAt && TimedHashes.countsAsTimed(address);
         if (isLookedAt) {
             boolean expired = TimedHashes.expireAtMillis(address) != Item.NEVER;
             changeExpiry(location, address, lookAt, nowMillis);
             expires(address, expired, expireAt != Item.NEVER);
         }
-        datasetBytes += valueLength - ItemLayout.valueLength(address);
-        ItemLayout.rewrite(address, type, encoding, valueLength);
+        datasetBytes += valueLength - ItemLayout.valueLengthOf(address, header);
+        ItemLayout.rewrite(address, access.touched(header, nowMillis), type, encoding, valueLength);
         if (isLookedAt) {
             timed.count(address, counted, TimedHashes.countsAsTimed(address));
         }
-        access.touch(address, nowMillis);
         if (lookAt == Item.NEVER) {
             segments.overwritten(location, nowMillis);
         }

@@ -33,7 +33,8 @@ public final class ShardPenalties {
     /** In place of a hint: nobody writes, the item comes back from the tier below. */
     static final int RESTORED = -2;
 
-    private static final int NO_CLASS = -1;
+    /** In place of a class: there is no item, or nobody knows. */
+    static final int NO_CLASS = -1;
     /** Longer than that no fill takes that is worth measuring. */
     private static final long LONGEST_MICROS = MissMonitor.LONGEST_MICROS;
 
@@ -105,7 +106,7 @@ public final class ShardPenalties {
         if (followed != null) {
             int penaltyClass;
             if (found) {
-                penaltyClass = ItemLayout.penaltyClass(item.address());
+                penaltyClass = ItemLayout.penaltyClassOf(item.header());
                 counts.hit(penaltyClass);
             } else {
                 penaltyClass = missed(hash(key), awaitFill);
@@ -132,7 +133,7 @@ public final class ShardPenalties {
     /** A found item is written to where it lies. */
     public void wrote(Item item) {
         if (followed != null) {
-            int penaltyClass = ItemLayout.penaltyClass(item.address());
+            int penaltyClass = ItemLayout.penaltyClassOf(item.header());
             counts.write(penaltyClass);
             ShardDemand watched = demand;
             if (watched != null) {
@@ -147,11 +148,10 @@ public final class ShardPenalties {
      * The class of the item that a write is about to make, or to write over. The write and the penalty that it ends are counted by
      * {@link #written}.
      *
-     * @param overwritten where the item is that it writes over; 0 if there is none
-     * @param hint        the class that the client has named, {@link #AUTOMATIC} or {@link #RESTORED}
+     * @param before that of the item that it writes over; {@link #NO_CLASS} if there is none
+     * @param hint   the class that the client has named, {@link #AUTOMATIC} or {@link #RESTORED}
      */
-    int classOfWrite(Key key, long overwritten, int hint) {
-        int before = overwritten == 0 ? NO_CLASS : ItemLayout.penaltyClass(overwritten);
+    int classOfWrite(Key key, int before, int hint) {
         PenaltyTracking tracking = followed;
         if (tracking != null) {
             return classOfWrite(hash(key), before, hint, tracking.ranges());

@@ -44,9 +44,15 @@ final class TimedHashes {
 
     /** Whether fields of an item may have times. */
     static boolean isTimed(long address) {
-        int encoding = ItemLayout.encoding(address);
-        return encoding >= Item.TIMED && ItemLayout.type(address) == ItemType.HASH.code()
-                && (encoding == Item.TIMED || TimedHashLayout.isTimedHeader(ItemLayout.valueLength(address)));
+        return isTimedOf(address, ItemLayout.header(address));
+    }
+
+    /** The same of an item with this header. */
+    static boolean isTimedOf(long address, long header) {
+        int encoding = ItemLayout.encodingOf(header);
+        return encoding >= Item.TIMED && ItemLayout.typeOf(header) == ItemType.HASH.code()
+                && (encoding == Item.TIMED
+                        || TimedHashLayout.isTimedHeader(ItemLayout.valueLengthOf(address, header)));
     }
 
     private static long word(long address) {
@@ -55,8 +61,15 @@ final class TimedHashes {
 
     /** When the key of an item of any kind expires, or {@link Item#NEVER}. */
     static long expireAtMillis(long address) {
-        long lookAt = ItemLayout.expireAtMillis(address);
-        return lookAt == Item.NEVER || !isTimed(address) ? lookAt : TimedHashLayout.expireAtMillis(word(address));
+        return expireAtMillisOf(address, ItemLayout.header(address));
+    }
+
+    /** The same of an item with this header. */
+    static long expireAtMillisOf(long address, long header) {
+        long lookAt = ItemLayout.expireAtMillisOf(address, header);
+        return lookAt == Item.NEVER || !isTimedOf(address, header)
+                ? lookAt
+                : TimedHashLayout.expireAtMillis(word(address));
     }
 
     /** Whether the time of an item of any kind has come, or that of all that it has. */

@@ -217,7 +217,9 @@ class ItemLayoutTest {
                     ItemLayout.followed(other, true);
                     ItemLayout.valueLength(other, capacity - slack);
 
-                    ItemLayout.rewrite(address, type, encoding, capacity - slack);
+                    ItemLayout.rewrite(address, ItemLayout.withAccess(ItemLayout.header(address), 4711), type, encoding,
+                            capacity - slack);
+                    ItemLayout.access(other, 4711);
 
                     assertThat(ItemLayout.valueLength(address)).isEqualTo(capacity - slack);
                     int size = ItemLayout.size(other);

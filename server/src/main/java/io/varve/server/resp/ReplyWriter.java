@@ -27,6 +27,15 @@ public final class ReplyWriter {
     private static final int MAX_CHUNK_BYTES = 1 << 20;
     /** Behind a large value it goes on in the rest of the chunk if there is this much of it. */
     private static final int LEAST_REST_BYTES = 64;
+    private static final int CRLF = '\n' << Byte.SIZE | '\r';
+    private static final int CRLF_BYTES = 2;
+    /** The longest header: its kind, a number and a line break. */
+    private static final int HEADER_ROOM = 1 + Numbers.MAX_LONG_CHARS + CRLF_BYTES;
+    /** Headers of smaller numbers have five bytes at the most. */
+    private static final int SHORT_HEADERS = 100;
+    /** {@code +OK} and a line break, and what does not matter. */
+    private static final long OK = '+' | 'O' << Byte.SIZE | 'K' << 2 * Byte.SIZE | (long) CRLF << 3 * Byte.SIZE;
+    private static final int OK_BYTES = 3 + CRLF_BYTES;
     /** What stands in front of the text of a double in a bulk: a dollar, two digits and a line break. */
     private static final int DOUBLE_HEAD_BYTES = 5;
 
@@ -73,7 +82,9 @@ public final class ReplyWriter {
     // --- single values
 
     public void ok() {
-        simple("OK");
+        ensure(Long.BYTES);
+        Memory.putLong(at, OK);
+        at += OK_BYTES;
     }
 
     /** A simple string; no line break in it. */
@@ -110,10 +121,9 @@ public final class ReplyWriter {
     }
 
     public void bulk(long address, int length) {
-        header('$', length);
-        raw(address, length);
-        ensure(2);
-        putCrlf();
+        ensure(HEADER_ROOM + length + CRLF_BYTES);
+        putHeader('$', length);
+        putText(address, length);
     }
 
     public void bulk(byte[] bytes) {
@@ -211,7 +221,7 @@ public final class ReplyWriter {
     }
 
     private void putBulk(long text, int length) {
-        putHeader('$', length);
+        putExactHeader('$', length);
         putText(text, length);
     }
 
@@ -310,10 +320,10 @@ public final class ReplyWriter {
         putByte('*');
         putByte('2');
         putCrlf();
-        putHeader('$', digits.length());
+        putExactHeader('$', digits.length());
         putAscii(digits);
         putCrlf();
-        putHeader('*', count);
+        putExactHeader('*', count);
         assert at == to + room : at - to;
         at = behind;
     }
@@ -323,6 +333,16 @@ public final class ReplyWriter {
     /** Makes sure that so many bytes can be written without another buffer: replies that must not fail fit in them. */
     public void reserve(int bytes) {
         ensure(bytes);
+    }
+
+    /**
+     * Makes sure that an array of so many integers can be written without another buffer.
+     *
+     * @param longestBytes of a reply of one of them
+     */
+    public void reserveIntegers(int count, int longestBytes) {
+        // More is asked for before each of them than it takes: of the last one, too.
+        ensure((int) Math.min(Integer.MAX_VALUE / 2, 2 * HEADER_ROOM + (long) longestBytes * count));
     }
 
     /** The place where the next byte goes; valid until {@link #take}. */
@@ -409,11 +429,34 @@ public final class ReplyWriter {
     // --- bytes
 
     private void header(char kind, long value) {
-        ensure(Numbers.MAX_LONG_CHARS + 3);
+        ensure(HEADER_ROOM);
         putHeader(kind, value);
     }
 
+    /** SAFETY: there is {@link #HEADER_ROOM}, and nothing behind the header yet. */
     private void putHeader(char kind, long value) {
+        if (value >= 0 && value < SHORT_HEADERS) {
+            putShortHeader(kind, (int) value);
+        } else {
+            putExactHeader(kind, value);
+        }
+    }
+
+    /** A header of one digit or two, which is nearly every one, in a single write, and not byte by byte. SAFETY: it writes to eight bytes. */
+    private void putShortHeader(char kind, int value) {
+        int tens = value / 10;
+        int ones = '0' + value - 10 * tens;
+        if (tens == 0) {
+            Memory.putLong(at, kind | ones << Byte.SIZE | (long) CRLF << 2 * Byte.SIZE);
+            at += 2 + CRLF_BYTES;
+        } else {
+            Memory.putLong(at, kind | '0' + tens << Byte.SIZE | ones << 2 * Byte.SIZE | (long) CRLF << 3 * Byte.SIZE);
+            at += 3 + CRLF_BYTES;
+        }
+    }
+
+    /** Writes to no byte behind the header. */
+    private void putExactHeader(char kind, long value) {
         putByte(kind);
         at += Numbers.putLong(at, value);
         putCrlf();
@@ -423,7 +466,7 @@ public final class ReplyWriter {
         long to = openGap(mark, 1 + Numbers.longChars(value) + 2);
         long behind = at;
         at = to;
-        putHeader(kind, value);
+        putExactHeader(kind, value);
         at = behind;
     }
 
@@ -469,12 +512,6 @@ public final class ReplyWriter {
         putAscii(ascii);
     }
 
-    private void raw(long address, int length) {
-        ensure(length);
-        Memory.copy(address, at, length);
-        at += length;
-    }
-
     private void raw(byte[] bytes, int length) {
         ensure(length);
         Memory.copy(bytes, 0, at, length);
@@ -493,8 +530,8 @@ public final class ReplyWriter {
     }
 
     private void putCrlf() {
-        Memory.putShort(at, (short) ('\n' << 8 | '\r'));
-        at += 2;
+        Memory.putShort(at, (short) CRLF);
+        at += CRLF_BYTES;
     }
 
     private void ensure(int bytes) {

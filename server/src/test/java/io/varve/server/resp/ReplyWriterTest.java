@@ -114,7 +114,7 @@ class ReplyWriterTest {
     }
 
     private void write(SplittableRandom random, List<TestRun> runs, StringBuilder expected, int depth) {
-        switch (random.nextInt(depth > 0 ? 6 : 4)) {
+        switch (random.nextInt(depth > 0 ? 9 : 7)) {
             case 0 -> {
                 long value = random.nextLong() >> random.nextInt(64);
                 reply.integer(value);
@@ -127,7 +127,27 @@ class ReplyWriterTest {
                 expected.append('$').append(bytes.length).append("\r\n").append("x".repeat(bytes.length))
                         .append("\r\n");
             }
-            case 2, 3 -> {
+            case 2 -> {
+                reply.ok();
+                expected.append("+OK\r\n");
+            }
+            case 3 -> {
+                TestRun run = runs.get(random.nextInt(runs.size()));
+                int length = random.nextInt(1 << random.nextInt(1, 13));
+                reply.bulk(run.address(), length);
+                expected.append('$').append(length).append("\r\n");
+                for (int i = 0; i < length; i++) {
+                    expected.append((char) ('a' + i % 26));
+                }
+                expected.append("\r\n");
+            }
+            case 4 -> {
+                double value = random.nextInt(1000) / 8.0;
+                String text = value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
+                reply.bulkDouble(value);
+                expected.append('$').append(text.length()).append("\r\n").append(text).append("\r\n");
+            }
+            case 5, 6 -> {
                 TestRun run = runs.get(random.nextInt(runs.size()));
                 int from = random.nextInt(10_000);
                 reply.bigBulk(run, run.address() + from, run.length() - from);
@@ -154,6 +174,52 @@ class ReplyWriterTest {
                     expected.insert(place, "*2\r\n$" + digits.length() + "\r\n" + digits + "\r\n*" + count + "\r\n");
                 }
             }
+        }
+    }
+
+    /** Headers of up to two digits are written with what follows them in the buffer: not one byte of it may stay. */
+    @Test
+    void everyShortNumberComesOutBehindEveryOther() {
+        StringBuilder expected = new StringBuilder();
+        for (int one = -101; one <= 1001; one += one < 101 ? 1 : 100) {
+            for (int another = 0; another <= 110; another++) {
+                reply.integer(one);
+                reply.array(another);
+                expected.append(':').append(one).append("\r\n*").append(another).append("\r\n");
+            }
+        }
+        assertThat(taken()).isEqualTo(expected.toString());
+    }
+
+    /** Whatever is left of a chunk, down to nothing, when a reply begins that is written by words. */
+    @Test
+    void aShortReplyFitsWhereAChunkEnds() {
+        for (int left = 0; left < 40; left++) {
+            StringBuilder expected = new StringBuilder();
+            int length = (16 << 10) - left - 8;
+            reply.bulk(new byte[length]);
+            expected.append('$').append(length).append("\r\n").append("\0".repeat(length)).append("\r\n");
+            reply.ok();
+            reply.integer(7);
+            reply.array(42);
+            expected.append("+OK\r\n:7\r\n*42\r\n");
+            assertThat(taken()).as("%d bytes left", left).isEqualTo(expected.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 9, 10, 99, 100, 1000, 10_000})
+    void integersThatWereReservedTakeNoOtherBuffer(int count) {
+        for (int before = 0; before < 30; before++) {
+            reply.bulk(new byte[(16 << 10) - before - 20]);
+            reply.reserveIntegers(count, 5);
+            long taken = allocator.metric().usedDirectMemory();
+            reply.array(count);
+            for (int i = 0; i < count; i++) {
+                reply.integer(-2);
+            }
+            assertThat(allocator.metric().usedDirectMemory()).as("%d, %d", count, before).isEqualTo(taken);
+            assertThat(taken()).endsWith(":-2\r\n");
         }
     }
 

@@ -24,7 +24,6 @@ import static io.varve.server.command.value.ExpiryTimes.Unit.SECONDS_FROM_NOW;
 final class HashExpiryCommands {
     private static final String NO_FIELDS = "ERR Mandatory argument FIELDS is missing or not at the right position";
     private static final int LONGEST_SMALL_REPLY = 5;
-    private static final int LONGEST_HEAD = 16;
 
     private HashExpiryCommands() {}
 
@@ -142,7 +141,7 @@ final class HashExpiryCommands {
     /** The head of the reply, with room for the rest of it: it is written while fields change. */
     private static void beginReply(Invocation call, int first) {
         int fields = call.argumentCount() - first;
-        call.reply().reserve((int) Math.min(Integer.MAX_VALUE / 2, LONGEST_HEAD + (long) LONGEST_SMALL_REPLY * fields));
+        call.reply().reserveIntegers(fields, LONGEST_SMALL_REPLY);
         call.reply().array(fields);
     }
 
