@@ -50,7 +50,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(value = 1, jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
         "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders", "-XX:MaxInlineLevel=30",
         "-XX:CompileCommand=quiet",
-        "-XX:CompileCommand=dontinline,io/varve/server/command/*.*(Lio/varve/server/command/Invocation;)V",
+        "-XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/Invocation;)V",
         "-Dio.netty.leakDetection.level=disabled",
         "-Djmh.executor=CUSTOM",
         "-Djmh.executor.class=io.varve.server.net.EventLoopThreads"})

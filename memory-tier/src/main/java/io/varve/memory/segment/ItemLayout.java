@@ -197,8 +197,8 @@ public final class ItemLayout {
     }
 
     /**
-     * The header word. Who asks for several things that stand in it reads it once, and hands it to the methods that take one: each read is a hundred nodes and
-     * more to C2, which inlines nothing into a method of 18,000 (decision 34).
+     * The header word. Who asks for several things that stand in it reads it once, and hands it to the methods that take one: each read is hundreds of nodes
+     * to C2, which inlines nothing more into a method of 18,000 (decision 34).
      */
     public static long header(long address) {
         return Memory.getLong(address);

@@ -31,7 +31,7 @@ public final class ReplyWriter {
     private static final int CRLF_BYTES = 2;
     /** The longest header: its kind, a number and a line break. */
     private static final int HEADER_ROOM = 1 + Numbers.MAX_LONG_CHARS + CRLF_BYTES;
-    /** Headers of smaller numbers have five bytes at the most. */
+    /** From 0 to below that a number's header has five bytes at the most. */
     private static final int SHORT_HEADERS = 100;
     /** {@code +OK} and a line break, and what does not matter. */
     private static final long OK = '+' | 'O' << Byte.SIZE | 'K' << 2 * Byte.SIZE | (long) CRLF << 3 * Byte.SIZE;
@@ -121,9 +121,18 @@ public final class ReplyWriter {
     }
 
     public void bulk(long address, int length) {
-        ensure(HEADER_ROOM + length + CRLF_BYTES);
-        putHeader('$', length);
-        putText(address, length);
+        if (length < CHUNK_BYTES) {
+            ensure(HEADER_ROOM + length + CRLF_BYTES);
+            putHeader('$', length);
+            putText(address, length);
+        } else {
+            header('$', length);
+            ensure(length);
+            Memory.copy(address, at, length);
+            at += length;
+            ensure(CRLF_BYTES);
+            putCrlf();
+        }
     }
 
     public void bulk(byte[] bytes) {

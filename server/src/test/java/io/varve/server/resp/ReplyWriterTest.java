@@ -223,6 +223,28 @@ class ReplyWriterTest {
         }
     }
 
+    /** Its header is no reason to take it for a short one: with that it is longer than a number of four bytes can tell. */
+    @Test
+    void theLongestBulkIsRefusedWhereThereIsNoRoom() {
+        TestRun run = run(20_000);
+        UnpooledByteBufAllocator small = new UnpooledByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                if (initialCapacity > 1 << 20) {
+                    throw NoBufferException.of(initialCapacity);
+                }
+                return super.newDirectBuffer(initialCapacity, maxCapacity);
+            }
+        };
+        reply.close();
+        reply = new ReplyWriter(small, heap);
+        reply.ok();
+        assertThatThrownBy(() -> reply.bulk(run.address(), Integer.MAX_VALUE - 7))
+                .isInstanceOf(NoBufferException.class);
+        reply.close();
+        assertThat(small.metric().usedDirectMemory()).isZero();
+    }
+
     @Test
     void manySmallPiecesTakeFewBuffers() {
         byte[] bytes = new byte[40];
