@@ -333,8 +333,9 @@ public final class Shard {
     private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt, long lookAt,
             int hint, long nowMillis, boolean tells) {
         long location = locate(key, nowMillis);
-        if (location != Index.NONE && isRewritten(key, location, type, encoding, valueLength, expireAt, lookAt, hint,
-                nowMillis)) {
+        if (location != Index.NONE
+                && rewriteIfItFits(key, location, type, encoding, valueLength, expireAt, lookAt, hint,
+                        nowMillis)) {
             return location;
         }
         int penaltyClass = items.penalties().classOfWrite(key, classBefore(location), hint);
@@ -349,8 +350,8 @@ public final class Shard {
         return made;
     }
 
-    /** Writes all but the value's bytes over an item of the same key, if they fit. */
-    private boolean isRewritten(Key key, long location, ItemType type, int encoding, int valueLength, long expireAt,
+    /** Writes all but the value's bytes over an item of the same key. @return false if they do not fit: nothing is written then */
+    private boolean rewriteIfItFits(Key key, long location, ItemType type, int encoding, int valueLength, long expireAt,
             long lookAt, int hint, long nowMillis) {
         long address = items.address(location);
         long header = ItemLayout.header(address);

@@ -126,6 +126,7 @@ public final class ReplyWriter {
             putHeader('$', length);
             putText(address, length);
         } else {
+            // In parts: with what stands around it, it may be longer than an int can tell.
             header('$', length);
             ensure(length);
             Memory.copy(address, at, length);
