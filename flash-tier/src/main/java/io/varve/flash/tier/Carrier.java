@@ -319,7 +319,8 @@ final class Carrier {
         if (!looked.isLoad()) {
             return cache.admit(part.bytes + bytes) ? null : Outcome.NO_ROOM;
         }
-        if (ItemRecord.penaltyClass(record) != looked.loadedClass()) {
+        // It may have fallen when there were more classes, before a restart: it is to be of the last.
+        if (Math.min(ItemRecord.penaltyClass(record), cache.itemClasses() - 1) != looked.loadedClass()) {
             return Outcome.OTHER;
         }
         // With what all lanes have in their hands: nobody is to go because two of them saw the same room.

@@ -55,12 +55,20 @@ class LoadingTest {
     }
 
     private CacheConfig watched(CacheConfig config) {
-        return config.withTicker(ticker).withPenalties(new PenaltySettings(true, PenaltyRanges.MOST, 0))
+        return watched(config, PenaltyRanges.MOST);
+    }
+
+    private CacheConfig watched(CacheConfig config, int classes) {
+        return config.withTicker(ticker).withPenalties(new PenaltySettings(true, classes, 0))
                 .withDemand(DemandSettings.DEFAULT);
     }
 
     private TierFixture open(FlashTierSettings settings) {
-        return new TierFixture(directory, _ -> device, settings, TierFixture.BOOT, this::watched);
+        return open(settings, PenaltyRanges.MOST);
+    }
+
+    private TierFixture open(FlashTierSettings settings, int classes) {
+        return new TierFixture(directory, _ -> device, settings, TierFixture.BOOT, config -> watched(config, classes));
     }
 
     private static String woken(int number) {
@@ -73,17 +81,26 @@ class LoadingTest {
 
     /** Items of two classes, all of which fall; then memory is empty. */
     private static void fillAndPushDown(TierFixture fixture) {
+        fill(fixture);
+        pushDown(fixture);
+    }
+
+    private static void fill(TierFixture fixture) {
         for (int i = 0; i < KEYS; i++) {
             fixture.writesInto(WOKEN);
             fixture.set(0, woken(i), "value " + i);
             fixture.writesInto(OTHER);
             fixture.set(0, other(i), "value " + i);
         }
-        pushDown(fixture);
     }
 
     private static void pushDown(TierFixture fixture) {
-        fixture.writesInto(OTHER);
+        pushDown(fixture, OTHER);
+    }
+
+    /** @param penaltyClass of what is written until all else has fallen, and falls then itself */
+    private static void pushDown(TierFixture fixture, int penaltyClass) {
+        fixture.writesInto(penaltyClass);
         fixture.pushDown(1, "pushes ");
         fixture.settle();
         TierFixture.join(fixture.tier.flush(1));
@@ -177,6 +194,28 @@ class LoadingTest {
             assertThat(fixture.get(0, "brief")).isNull();
             assertThat(fixture.get(2, "flushed")).isNull();
             assertThat(fixture.cache.size(0)).isEqualTo(KEYS + 1);
+        }
+    }
+
+    /** What fell from a class that there is no longer comes back with the last. */
+    @Test
+    void theLastClassHasWhatFellWhenThereWereMore() {
+        try (TierFixture fixture = open(AMPLE)) {
+            fill(fixture);
+            pushDown(fixture, 0);
+        }
+        try (TierFixture fixture = open(AMPLE, WOKEN + 1)) {
+            // Before demand is watched nobody asks for a load, and it would find no room.
+            await(() -> {
+                fixture.cache.maintain();
+                return fixture.cache.demand() != null;
+            });
+            load(fixture, WOKEN);
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(fixture.classInMemory(0, woken(i))).as("item %d", i).isEqualTo(WOKEN);
+                assertThat(fixture.classInMemory(0, other(i))).as("was of class %d", OTHER).isEqualTo(WOKEN);
+            }
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(2L * KEYS);
         }
     }
 

@@ -8,7 +8,8 @@ import java.util.Arrays;
  *
  * <p>Keys are chosen, by their hashes, and not accesses drawn: what is asked is how many of a peak's keys the peak before had, each once. While the table has
  * room all keys are in the sample; when it is full those go that were not seen for the whole history, and if that is too little, every second key goes, and counts
- * for two from then on.
+ * for two from then on. Where it has become nearly empty for that, keys are let in again, as many as there is room for: a burst of keys that never come back is
+ * not to blind it for ever. They count when they were known for a whole history, or they would seem to be new.
  * <pre>
  *  63                       24 23                0
  * +---------------------------+-------------------+
@@ -36,6 +37,10 @@ public final class ReturningKeys {
     private long slot = 1;
     /** Keys whose hash begins with so many zeros are in the sample. */
     private int zeros;
+    /** And those count whose hash begins with so many: with more, while others were let in lately. */
+    private int countedZeros;
+    /** When others were let in last, or whether that is possible was looked at. */
+    private long lookedAt = 1;
 
     /**
      * @param classes       1 to {@link PenaltyRanges#MOST}
@@ -71,22 +76,24 @@ public final class ReturningKeys {
     /** An access. */
     public void access(long hash, int penaltyClass) {
         long mixed = mixed(hash);
-        if (Long.numberOfLeadingZeros(mixed) < zeros) {
+        int leading = Long.numberOfLeadingZeros(mixed);
+        if (leading < zeros) {
             return;
         }
+        int counted = leading < countedZeros ? 0 : 1;
         int place = find(mixed);
         long entry = entries[place];
         long now = slot & SLOT_MASK;
         if (entry == EMPTY) {
-            fresh[penaltyClass]++;
+            fresh[penaltyClass] += counted;
             add(mixed, now);
             return;
         }
         long since = slot - entry & SLOT_MASK;
         if (since > 0) {
             if (since > slot - valleys[penaltyClass]) {
-                returned[penaltyClass]++;
-                idle[penaltyClass] += since;
+                returned[penaltyClass] += counted;
+                idle[penaltyClass] += counted * since;
             }
             entries[place] = entry & ~SLOT_MASK | now;
         }
@@ -122,12 +129,32 @@ public final class ReturningKeys {
         rebuild();
         while (size > entries.length / 4) {
             zeros++;
-            for (int i = 0; i < returned.length; i++) {
-                returned[i] /= 2;
-                idle[i] /= 2;
-                fresh[i] /= 2;
+            if (zeros > countedZeros) {
+                countedZeros = zeros;
+                for (int i = 0; i < returned.length; i++) {
+                    returned[i] /= 2;
+                    idle[i] /= 2;
+                    fresh[i] /= 2;
+                }
             }
             rebuild();
+        }
+    }
+
+    /** Once in a history: those that were let in count from now on, or others are let in. */
+    private void lookForRoom() {
+        if (countedZeros > zeros) {
+            for (int i = 0; i < returned.length; i++) {
+                returned[i] <<= countedZeros - zeros;
+                idle[i] <<= countedZeros - zeros;
+                fresh[i] <<= countedZeros - zeros;
+            }
+            countedZeros = zeros;
+        }
+        rebuild();
+        // Each zero less doubles what is in it, up to a quarter: half of it is the most, so there is room for as many that were not expected.
+        for (int expected = size; zeros > 0 && expected <= entries.length / 8; expected = 2 * Math.max(1, expected)) {
+            zeros--;
         }
     }
 
@@ -147,7 +174,7 @@ public final class ReturningKeys {
 
     /** What the keys of a class did since this was last asked; it takes what is in the sample for all there are. */
     public Returns take(int penaltyClass) {
-        double weight = Math.scalb(1.0, zeros);
+        double weight = Math.scalb(1.0, countedZeros);
         Returns taken = new Returns(weight * returned[penaltyClass], weight * idle[penaltyClass],
                 weight * fresh[penaltyClass]);
         returned[penaltyClass] = 0;
@@ -156,10 +183,18 @@ public final class ReturningKeys {
         return taken;
     }
 
-    /** The next slot begins. */
+    /** The next slot begins; after a history, where not all keys are in the sample, that takes time for each place of the table. */
     public void endSlot() {
         // Slot 0 would make an entry of a hash that is all zeros an empty one.
         slot += (slot + 1 & SLOT_MASK) == 0 ? 2 : 1;
+        if (zeros > 0 || countedZeros > 0) {
+            if (slot - lookedAt > mostIdleSlots) {
+                lookedAt = slot;
+                lookForRoom();
+            }
+        } else {
+            lookedAt = slot;
+        }
     }
 
     /** Of the sample. */

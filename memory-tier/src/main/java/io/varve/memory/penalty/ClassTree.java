@@ -76,7 +76,7 @@ final class ClassTree {
         keys++;
     }
 
-    /** The class of a key; {@link RememberedClasses#NONE} if it was not added, or so it seems. */
+    /** The class of a key, in error a higher one, up to 15 whatever was added; {@link RememberedClasses#NONE} if it was not added, or so it seems. */
     int classOf(long hash) {
         long line = line(hash);
         if (!has(line, hash, KNOWN)) {

@@ -95,7 +95,10 @@ public final class RememberedClasses implements AutoCloseable {
         younger.add(hash, penaltyClass);
     }
 
-    /** The class with which a key's item was evicted, 0 to 15; {@link #NONE} if it is not remembered. */
+    /**
+     * The class with which a key's item was evicted, 0 to 15; {@link #NONE} if it is not remembered. In error it is a higher one, and may be one in which nothing
+     * was ever evicted.
+     */
     public int classOf(long hash) {
         int known = younger.classOf(hash);
         return known == NONE ? older.classOf(hash) : known;

@@ -258,7 +258,8 @@ public final class ShardPenalties {
     }
 
     private int rememberedClass(long hash) {
-        return remembered == null ? NO_CLASS : remembered.classOf(hash);
+        // What is remembered errs upwards, and knows sixteen classes however many there are.
+        return remembered == null ? NO_CLASS : Math.min(remembered.classOf(hash), context.classes - 1);
     }
 
     private long hash(Key key) {

@@ -117,6 +117,35 @@ class ReturningKeysTest {
         assertThat(keys.take(0).fresh()).as("none was left out").isEqualTo(20.0 * room / 4);
     }
 
+    /** After a load of many keys that nobody asks for again a class of some hundred was told by one of them, or by none, until a restart. */
+    @Test
+    void aBurstOfKeysIsForgottenAndAllAreInTheSampleAgain() {
+        int burst = 200_000;
+        int set = 300;
+        ReturningKeys keys = new ReturningKeys(1, 1024, 40);
+        for (int i = 0; i < burst; i++) {
+            keys.access(hash(1000 + i), 0);
+        }
+        keys.take(0);
+        double fresh = 0;
+        Returns last = Returns.NONE;
+        for (int cycle = 0; cycle < 30; cycle++) {
+            for (int i = 0; i < set; i++) {
+                keys.access(hash(i), 0);
+            }
+            endSlots(keys, 10);
+            keys.valleyBegan(0, 9);
+            last = keys.take(0);
+            fresh += last.fresh();
+            if (cycle == 3) {
+                assertThat(last.returned()).as("so few are in the sample").isNotEqualTo(set);
+            }
+        }
+        assertThat(last).isEqualTo(new Returns(set, 10.0 * set, 0));
+        // 200,000 keys leave one in 512 of them: the set is told by none, one or two.
+        assertThat(fresh).as("keys that were let in are not new").isLessThanOrEqualTo(3 * 512);
+    }
+
     @Test
     void slotsMayBeCountedForever() {
         ReturningKeys keys = new ReturningKeys(1, 16, 1000);
