@@ -57,7 +57,7 @@ final class MrcCommand implements Callable<Integer> {
     @Option(names = "--exact", description = "the exact curve too, by stack distances; takes memory for each key")
     private boolean exact;
 
-    @Option(names = "--points", paramLabel = "N", defaultValue = "20", description = "sizes, evenly spaced up to where more makes no difference (20)")
+    @Option(names = "--points", paramLabel = "N", defaultValue = "20", description = "sizes, evenly spaced up to where more makes no difference (20); each once")
     private int points;
 
     @Option(names = "--csv", description = "print size,miss_ratio[,exact_miss_ratio] and nothing else")
@@ -155,8 +155,14 @@ final class MrcCommand implements Callable<Integer> {
         }
         MissRatioCurve sampled = curves.sampled();
         double largest = curves.exact().orElse(sampled).largestBytes();
+        double before = -1;
         for (int i = 1; i <= points; i++) {
-            double size = largest * i / points;
+            double size = Math.rint(largest * i / points);
+            if (size == before) {
+                // Of few items or bytes there are not so many sizes.
+                continue;
+            }
+            before = size;
             if (csv) {
                 out.printf(Locale.ROOT, "%.0f,%.6f", size, sampled.missRatio(size));
                 curves.exact().ifPresent(curve -> out.printf(Locale.ROOT, ",%.6f", curve.missRatio(size)));

@@ -68,6 +68,8 @@ class MrcCommandTest {
         assertThat(lines.get(9)).isEqualTo("9,1.000000,1.000000");
         assertThat(lines.get(10)).endsWith(",0.001000").startsWith("10,0.00");
         assertThat(ask("mrc", trace.toString(), "--csv", "--points", "1").out()).startsWith("size,miss_ratio\n10,0.0");
+        assertThat(ask("mrc", trace.toString(), "--csv").out().lines()).as("twice as many sizes as items")
+                .doesNotHaveDuplicates().hasSize(1 + 11);
         assertThat(ask("mrc", trace.toString()).out()).contains("loop.txt (keys)").contains("10,000 requests")
                 .contains("items").doesNotContain("exact");
     }

@@ -81,7 +81,7 @@ final class TraceLines implements KeyStream {
         }
         any = true;
         switch (trace.format()) {
-            case KEYS -> key = HASHER.hashCharsToLong(text.strip());
+            case KEYS -> key = key(text);
             case CSV -> columns(text.split(",", -1));
             case SPC -> {
                 String[] fields = text.split(",", -1);
@@ -98,7 +98,7 @@ final class TraceLines implements KeyStream {
     }
 
     private void columns(String[] fields) {
-        key = HASHER.hashCharsToLong(field(fields, keyColumn).strip());
+        key = key(field(fields, keyColumn));
         if (operationColumn >= 0) {
             operation = operation(field(fields, operationColumn).strip());
         }
@@ -112,6 +112,20 @@ final class TraceLines implements KeyStream {
                 bytes += part;
             }
         }
+    }
+
+    /** Any text is a key; what is in files of another kind is not. */
+    private long key(String field) {
+        String text = field.strip();
+        for (int i = 0; i < text.length(); i++) {
+            char letter = text.charAt(i);
+            if (Character.isISOControl(letter) && letter != '\t') {
+                throw wrong(String.format(Locale.ROOT, "U+%04X in a key", (int) letter),
+                        "text, as it is or compressed by gzip, xz or zstd (is it "
+                                + trace.format().optionName() + "?)");
+            }
+        }
+        return HASHER.hashCharsToLong(text);
     }
 
     private Operation operation(String name) {

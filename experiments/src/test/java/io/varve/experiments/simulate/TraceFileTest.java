@@ -227,6 +227,15 @@ class TraceFileTest {
                 .hasMessageContaining("trace");
     }
 
+    /** Any text is a key, so a file of another kind would become a curve. */
+    @ParameterizedTest
+    @EnumSource(value = TraceFormat.class, names = {"KEYS", "CSV"})
+    void whatIsNoTextIsNamed(TraceFormat format) throws IOException {
+        TraceFile trace = trace(format, "key\na\tkey\nb\u0000\u0001c\n");
+        assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
+                .hasMessageContaining("trace, line 3: U+0000 in a key; allowed is text");
+    }
+
     @Test
     void aFileThatIsNotThereIsSaid() {
         TraceFile trace = new TraceFile(folder.resolve("none"), TraceFormat.KEYS, TraceColumns.of(null), 4096);
