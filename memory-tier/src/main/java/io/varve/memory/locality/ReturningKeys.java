@@ -37,7 +37,7 @@ public final class ReturningKeys {
     private long slot = 1;
     /** Keys whose hash begins with so many zeros are in the sample. */
     private int zeros;
-    /** And those count whose hash begins with so many: with more, while others were let in lately. */
+    /** And of those, the ones count whose hash begins with so many: as many, or more while others were let in lately. */
     private int countedZeros;
     /** When others were let in last, or whether that is possible was looked at. */
     private long lookedAt = 1;
