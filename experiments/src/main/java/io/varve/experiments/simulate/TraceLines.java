@@ -81,7 +81,7 @@ final class TraceLines implements KeyStream {
         }
         any = true;
         switch (trace.format()) {
-            case KEYS -> key = key(text);
+            case KEYS -> key = hash(text);
             case CSV -> columns(text.split(",", -1));
             case SPC -> {
                 String[] fields = text.split(",", -1);
@@ -98,7 +98,7 @@ final class TraceLines implements KeyStream {
     }
 
     private void columns(String[] fields) {
-        key = key(field(fields, keyColumn));
+        key = hash(field(fields, keyColumn));
         if (operationColumn >= 0) {
             operation = operation(field(fields, operationColumn).strip());
         }
@@ -114,8 +114,8 @@ final class TraceLines implements KeyStream {
         }
     }
 
-    /** Any text is a key; what is in files of another kind is not. */
-    private long key(String field) {
+    /** Of a key, which is any text: what is in files of another kind is none. */
+    private long hash(String field) {
         String text = field.strip();
         for (int i = 0; i < text.length(); i++) {
             char letter = text.charAt(i);

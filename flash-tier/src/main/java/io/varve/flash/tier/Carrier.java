@@ -319,8 +319,9 @@ final class Carrier {
         if (!looked.isLoad()) {
             return cache.admit(part.bytes + bytes) ? null : Outcome.NO_ROOM;
         }
-        // It may have fallen when there were more classes, before a restart: it is to be of the last.
-        if (Math.min(ItemRecord.penaltyClass(record), cache.itemClasses() - 1) != looked.loadedClass()) {
+        // It may have fallen when there were more classes, before a restart: it is to be of the last. Of those there are, also while nobody tracks them.
+        if (Math.min(ItemRecord.penaltyClass(record), cache.config().penalties().classes() - 1) != looked
+                .loadedClass()) {
             return Outcome.OTHER;
         }
         // With what all lanes have in their hands: nobody is to go because two of them saw the same room.

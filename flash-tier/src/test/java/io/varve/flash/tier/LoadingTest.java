@@ -205,10 +205,10 @@ class LoadingTest {
             pushDown(fixture, 0);
         }
         try (TierFixture fixture = open(AMPLE, WOKEN + 1)) {
-            // Before demand is watched nobody asks for a load, and it would find no room.
+            // Before demand is watched nobody asks for a load; and a load waits until all that is on flash was counted.
             await(() -> {
                 fixture.cache.maintain();
-                return fixture.cache.demand() != null;
+                return fixture.cache.demand() != null && fixture.tier.stats().complete();
             });
             load(fixture, WOKEN);
             for (int i = 0; i < KEYS; i++) {
