@@ -67,9 +67,23 @@ class TrackingTest {
     private static List<String> told(RawClient client) throws IOException {
         client.queue("PING");
         client.flush();
+        return toldUntilPong(client);
+    }
+
+    /** What has been told before a key is read or because it is: either may come in front of the value. */
+    private static List<String> toldWhileReading(RawClient client, String key) throws IOException {
+        client.queue("GET", key);
+        client.queue("PING");
+        client.flush();
+        return toldUntilPong(client);
+    }
+
+    private static List<String> toldUntilPong(RawClient client) throws IOException {
         List<String> told = new ArrayList<>();
-        for (RawReply next = client.read(); next.kind() == '>'; next = client.read()) {
-            told.add(keyOf(next));
+        for (RawReply next = client.read(); next.kind() != '+'; next = client.read()) {
+            if (next.kind() == '>') {
+                told.add(keyOf(next));
+            }
         }
         return told;
     }
@@ -85,14 +99,23 @@ class TrackingTest {
         writer.call("CONFIG", "SET", "tracking-table-max-keys", "10");
         List<String> told = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            reader.call("GET", "key" + i);
-            told.addAll(told(reader));
+            told.addAll(toldWhileReading(reader, "key" + i));
         }
-        assertThat(writer.infoLong("tracking_total_keys")).isEqualTo(10);
-        assertThat(told).hasSize(90).doesNotHaveDuplicates();
+        toldAllButTheTable(told, 100);
+        // Maintenance takes keys out too, and may do so for the same one that is too many.
+        assertThat(told).hasSizeBetween(90, 91);
         writer.call("CONFIG", "SET", "tracking-table-max-keys", "3");
         await().until(() -> writer.infoLong("tracking_total_keys") == 3);
-        assertThat(told(reader)).hasSize(7).doesNotContainAnyElementsOf(told);
+        toldAllButTheTable(told, 100);
+        assertThat(told).hasSize(97).doesNotHaveDuplicates();
+    }
+
+    /** Waits until the reader has been told of every key that is not in the table any more. */
+    private void toldAllButTheTable(List<String> told, int keys) {
+        await().until(() -> {
+            told.addAll(told(reader));
+            return told.size() + writer.infoLong("tracking_total_keys") == keys;
+        });
     }
 
     @Test
