@@ -19,11 +19,15 @@ class ServerMissesIT {
     private static final int KEYS = 60_000;
     private static final long REQUESTS = 400_000;
 
+    /** Of which maxmemory can be a megabyte and a half, however many processors there are: they decide what is left to the defaults. */
+    private static ServerConfig small() {
+        return ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory", "64mb")
+                .with("shards", "8").with("segment-size", "64kb");
+    }
+
     @Test
     void aServerMissesAboutWhatItsCurveSays() throws Exception {
-        ServerConfig config = ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory",
-                "64mb");
-        try (VarveServer server = VarveServer.start(config);
+        try (VarveServer server = VarveServer.start(small());
                 RespConnection connection = new RespConnection("127.0.0.1", server.port())) {
             List<ServerMisses.Row> rows = new ServerMisses(connection)
                     .measure(new YcsbKeys(YcsbKeys.Distribution.of("zipfian"), KEYS, REQUESTS, 0.05));
@@ -43,9 +47,7 @@ class ServerMissesIT {
 
     @Test
     void aServerThatCannotHaveSoLittleIsTold() throws IOException {
-        ServerConfig config = ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory",
-                "64mb");
-        try (VarveServer server = VarveServer.start(config);
+        try (VarveServer server = VarveServer.start(small());
                 RespConnection connection = new RespConnection("127.0.0.1", server.port())) {
             // A maxmemory that no server can have: nothing was changed.
             assertThatThrownBy(() -> new ServerMisses(connection)
