@@ -398,6 +398,41 @@ final class PenaltyTrackingTest extends PenaltyHarness {
         }
     }
 
+    /** The place that keys come from gets twice as slow: those of them that are still there are worth it at once. */
+    @Test
+    void aClassCostsWhatItsKeysCostNow() {
+        CacheConfig config = config(2 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)
+                .withCurves(new CurveSettings(false, CurveSettings.LEAST_WINDOW));
+        try (CacheFixture fixture = open(config)) {
+            int before = RANGES.classOf(1000);
+            int after = RANGES.classOf(2000);
+            for (int i = 0; i < 50; i++) {
+                fill(fixture, CacheFixture.bytes("slow " + i), 1);
+            }
+            endPeriod(fixture);
+            assertThat(report(fixture.cache, before).penaltyMicros()).isEqualTo(1000);
+            for (int i = 0; i < 50; i++) {
+                evict(fixture, CacheFixture.bytes("slow " + i));
+            }
+            for (int i = 0; i < 50; i++) {
+                fill(fixture, CacheFixture.bytes("slow " + i), 2);
+                assertThat(classOf(fixture, CacheFixture.bytes("slow " + i))).isEqualTo(after);
+            }
+            endPeriod(fixture);
+            assertThat(report(fixture.cache, after).penaltyMicros()).isEqualTo(2000);
+            assertThat(report(fixture.cache, before).penaltyMicros()).as("of those that were filled before")
+                    .isEqualTo(2000);
+        }
+    }
+
+    private void endPeriod(CacheFixture fixture) {
+        for (int i = 0; i < CurveSettings.LEAST_WINDOW; i++) {
+            fixture.get(0, CacheFixture.bytes("asked for, and nowhere"));
+        }
+        ticker.advanceMillis(200);
+        fixture.cache.maintain();
+    }
+
     /** For policies that weigh items by it. */
     @Test
     void whatMissesCostIsToldAtTheEndOfAPeriod() {

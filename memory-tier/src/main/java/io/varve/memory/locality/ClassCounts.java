@@ -11,6 +11,8 @@ public final class ClassCounts {
     private static final int WRITES = 2;
     private static final int PENALTIES = 3;
     private static final int MICROS = 4;
+    private static final int KNOWN_PENALTIES = 5;
+    private static final int KNOWN_MICROS = 6;
     private static final int SHIFT = 3;
 
     private final long[] counts;
@@ -50,11 +52,17 @@ public final class ClassCounts {
     /**
      * A penalty was measured.
      *
-     * @param micros 0 or more
+     * @param penaltyClass of the item that was made
+     * @param knownAs      of the key when it missed; less than 0 if nobody knew
+     * @param micros       0 or more
      */
-    public void penalty(int penaltyClass, long micros) {
+    public void penalty(int penaltyClass, int knownAs, long micros) {
         counts[(penaltyClass << SHIFT) + PENALTIES]++;
         counts[(penaltyClass << SHIFT) + MICROS] += micros;
+        if (knownAs >= 0) {
+            counts[(knownAs << SHIFT) + KNOWN_PENALTIES]++;
+            counts[(knownAs << SHIFT) + KNOWN_MICROS] += micros;
+        }
     }
 
     public long reads(int penaltyClass) {
@@ -70,7 +78,7 @@ public final class ClassCounts {
         return reads(penaltyClass) + counts[(penaltyClass << SHIFT) + WRITES];
     }
 
-    /** Penalties that were measured. */
+    /** Penalties that were measured, of fills that made an item of the class. */
     public long penalties(int penaltyClass) {
         return counts[(penaltyClass << SHIFT) + PENALTIES];
     }
@@ -78,6 +86,16 @@ public final class ClassCounts {
     /** All of them together, µs. */
     public long micros(int penaltyClass) {
         return counts[(penaltyClass << SHIFT) + MICROS];
+    }
+
+    /** Penalties that were measured, of misses of keys that were of the class; what they are filled as may be another. */
+    public long knownPenalties(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + KNOWN_PENALTIES];
+    }
+
+    /** All of these together, µs. */
+    public long knownMicros(int penaltyClass) {
+        return counts[(penaltyClass << SHIFT) + KNOWN_MICROS];
     }
 
     public long writes(int penaltyClass) {

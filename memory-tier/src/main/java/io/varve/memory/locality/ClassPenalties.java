@@ -7,14 +7,22 @@ import java.util.Arrays;
  *
  * <p>One fill is slower than another for reasons that have nothing to do with the key. With hints the keys of a class come from one place,
  * and the mean over all of them is that place's penalty; when it changes (a replica fails) it does for the whole class at the end of the period, not
- * for one key after the other as they are filled again. Without hints it is the mean of what was measured within the class's range.
+ * for one key after the other as they are filled again.
  *
- * <p>A class of which nothing was measured in a period keeps what it had. One of which nothing ever was has the mean of all others: items that were
- * never missed cost what items cost.
+ * <p>Without hints a class is a range of penalties, and the mean of what is filled into it cannot leave the range: who asks what its items
+ * would cost now learns what they have cost. So it is the misses of keys which were known to be of the class that tell, whatever they are filled as. When a
+ * source gets slower, the items that have come from it before are worth that much more from the end of the period on; and
+ * where chance alone has put keys of one source into two classes, both cost the same.
+ *
+ * <p>Which class a key was of is remembered by filters that err for one key in a hundred at the most. A class of which no more misses than those
+ * were measured has the mean of what was filled into it. One of which nothing was measured in a period keeps what it had, and one of which nothing
+ * ever was has the mean of all others: items that were never missed cost what items cost.
  */
 public final class ClassPenalties {
     /** What a miss costs if nobody has ever measured one, µs: any number, since it is the same for all. */
     private static final double UNKNOWN_MICROS = 1;
+    /** Among so many misses of keys that were of no class, one at the most seems to have been of some class ({@code RememberedClasses}). */
+    private static final int ONE_ERROR_IN = 100;
 
     private volatile double[] micros;
     /** Until something is measured. */
@@ -30,8 +38,15 @@ public final class ClassPenalties {
     /** A period has ended. */
     public void endPeriod(ClassCounts period) {
         double[] next = micros.clone();
+        long measured = 0;
         for (int i = 0; i < next.length; i++) {
-            if (period.penalties(i) > 0) {
+            measured += period.penalties(i);
+        }
+        for (int i = 0; i < next.length; i++) {
+            if (period.knownPenalties(i) > measured / ONE_ERROR_IN) {
+                next[i] = (double) period.knownMicros(i) / period.knownPenalties(i);
+                known[i] = true;
+            } else if (period.penalties(i) > 0) {
                 next[i] = (double) period.micros(i) / period.penalties(i);
                 known[i] = true;
             }

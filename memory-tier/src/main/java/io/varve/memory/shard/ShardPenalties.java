@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <li>that with which the key's item was evicted, as far as it is remembered;
  * <li>the first.
  * </ol>
- * A penalty is counted for the class that the item gets: so a class that clients name has the mean of what its misses really cost. It is counted, and the
- * miss ends, when the item is there: a write that is refused memory, and is tried again when there is room, finds everything as it was.
+ * A penalty is counted for the class that the item gets, and for that of which the key was before: of what a class has in memory the misses to come cost what
+ * those of its like do now ({@link io.varve.memory.locality.ClassPenalties}). It is counted, and the miss ends, when the item is there: a write that is refused memory, and is tried again when there is room, finds everything as it was.
  *
  * <p>While tracking is off nothing of this takes memory, and each access asks one field. Classes that items have stay where they are.
  */
@@ -52,6 +52,8 @@ public final class ShardPenalties {
     private long writtenHash;
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
+    /** The class of the key when it missed. */
+    private int knownAs;
     private int missedAs;
     private int misses;
     private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
@@ -192,6 +194,7 @@ public final class ShardPenalties {
         writtenHash = hash;
         waitedMicros = micros;
         writtenAs = chosen;
+        knownAs = micros == MissMonitor.NONE ? NO_CLASS : rememberedClass(hash);
         missedAs = micros == MissMonitor.NONE || waiting == null ? chosen : waiting.missedAs();
         misses = micros == MissMonitor.NONE || waiting == null ? 0 : waiting.misses();
         return chosen;
@@ -212,7 +215,7 @@ public final class ShardPenalties {
                 watched.write(writtenHash, writtenAs, writesNew);
             }
             if (waitedMicros != MissMonitor.NONE) {
-                counts.penalty(writtenAs, waitedMicros);
+                counts.penalty(writtenAs, knownAs, waitedMicros);
                 counts.moveMisses(missedAs, writtenAs, misses);
             }
         }

@@ -16,8 +16,8 @@ class ClassPenaltiesTest {
         counts.hit(2);
         counts.miss(2);
         counts.write(2);
-        counts.penalty(2, 70);
-        counts.penalty(2, 80);
+        counts.penalty(2, -1, 70);
+        counts.penalty(2, 0, 80);
         assertThat(counts.reads(0)).isEqualTo(1);
         assertThat(counts.reads(1)).isZero();
         assertThat(counts.reads(2)).isEqualTo(2);
@@ -25,24 +25,29 @@ class ClassPenaltiesTest {
         assertThat(counts.accesses(2)).isEqualTo(3);
         assertThat(counts.penalties(2)).isEqualTo(2);
         assertThat(counts.micros(2)).isEqualTo(150);
+        assertThat(counts.knownPenalties(2)).isZero();
+        assertThat(counts.knownPenalties(0)).isEqualTo(1);
+        assertThat(counts.knownMicros(0)).isEqualTo(80);
     }
 
     @Test
     void whatWasCountedSinceIsTheDifference() {
         ClassCounts counts = new ClassCounts(2);
         counts.miss(1);
-        counts.penalty(1, 10);
+        counts.penalty(1, 1, 10);
         ClassCounts before = new ClassCounts(2);
         counts.addTo(before);
         counts.miss(1);
         counts.hit(0);
         counts.write(1);
-        counts.penalty(1, 30);
+        counts.penalty(1, 1, 30);
         ClassCounts since = counts.since(before);
         assertThat(since.reads(0)).isEqualTo(1);
         assertThat(since.misses(1)).isEqualTo(1);
         assertThat(since.writes(1)).isEqualTo(1);
         assertThat(since.micros(1)).isEqualTo(30);
+        assertThat(since.knownMicros(1)).isEqualTo(30);
+        assertThat(since.knownPenalties(1)).isEqualTo(1);
         assertThat(counts.micros(1)).as("nothing is taken away").isEqualTo(40);
         assertThat(before.micros(1)).isEqualTo(10);
         assertThatThrownBy(() -> counts.since(new ClassCounts(3))).isInstanceOf(IllegalArgumentException.class);
@@ -55,7 +60,7 @@ class ClassPenaltiesTest {
         for (int period = 0; period < 5; period++) {
             ClassCounts counts = new ClassCounts(4);
             for (int i = 0; i < 10_000; i++) {
-                counts.penalty(2, 1800 + random.nextInt(800));
+                counts.penalty(2, -1, 1800 + random.nextInt(800));
             }
             penalties.endPeriod(counts);
             assertThat(penalties.micros(2)).isCloseTo(2200, within(15.0));
@@ -73,7 +78,7 @@ class ClassPenaltiesTest {
 
     private static void end(ClassPenalties penalties, int penaltyClass, long micros) {
         ClassCounts counts = new ClassCounts(2);
-        counts.penalty(penaltyClass, micros);
+        counts.penalty(penaltyClass, -1, micros);
         penalties.endPeriod(counts);
     }
 
@@ -89,6 +94,57 @@ class ClassPenaltiesTest {
         assertThat(penalties.micros(1)).isEqualTo(500);
         end(penalties, 1, 300);
         assertThat(penalties.micros(0)).isEqualTo(100);
+    }
+
+    /** A source that fills into one class gets twice as slow: what came from it before costs that, too, and what has gone there before the next has been missed again. */
+    @Test
+    void whatTheKeysOfAClassCostNowIsWhatItCosts() {
+        ClassPenalties penalties = new ClassPenalties(3);
+        ClassCounts counts = new ClassCounts(3);
+        counts.penalty(1, 1, 1000);
+        penalties.endPeriod(counts);
+        assertThat(penalties.micros(1)).isEqualTo(1000);
+        counts = new ClassCounts(3);
+        for (int i = 0; i < 50; i++) {
+            counts.penalty(2, 1, 2000);
+            counts.penalty(1, -1, 1100);
+        }
+        penalties.endPeriod(counts);
+        assertThat(penalties.micros(1)).isEqualTo(2000);
+        assertThat(penalties.micros(2)).as("no key of it was missed").isEqualTo(2000);
+    }
+
+    /** The two classes' keys are the same, and so is what they cost. */
+    @Test
+    void whatChanceDividesCostsTheSame() {
+        ClassPenalties penalties = new ClassPenalties(2);
+        ClassCounts counts = new ClassCounts(2);
+        SplittableRandom random = new SplittableRandom(5);
+        for (int i = 0; i < 20_000; i++) {
+            int micros = 200 + random.nextInt(200);
+            counts.penalty(micros < 310 ? 0 : 1, random.nextInt(2), micros);
+        }
+        penalties.endPeriod(counts);
+        assertThat(penalties.micros(0)).isCloseTo(300, within(3.0));
+        assertThat(penalties.micros(1)).isCloseTo(300, within(3.0));
+    }
+
+    /** Of a hundred strangers one seems to be an old friend. */
+    @Test
+    void noMoreThanTheFiltersErrorsSayNothing() {
+        ClassPenalties penalties = new ClassPenalties(2);
+        ClassCounts counts = new ClassCounts(2);
+        for (int i = 0; i < 10_000; i++) {
+            counts.penalty(0, i % 100 == 0 ? 1 : -1, 200);
+        }
+        counts.penalty(1, -1, 50_000);
+        penalties.endPeriod(counts);
+        assertThat(penalties.micros(0)).isEqualTo(200);
+        assertThat(penalties.micros(1)).isEqualTo(50_000);
+        counts.penalty(0, 1, 200);
+        counts.penalty(0, 1, 200);
+        penalties.endPeriod(counts);
+        assertThat(penalties.micros(1)).as("more than errors").isEqualTo(200);
     }
 
     @Test
