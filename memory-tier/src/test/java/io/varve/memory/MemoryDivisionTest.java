@@ -193,6 +193,38 @@ final class MemoryDivisionTest {
         }
     }
 
+    /** The place that dear keys come from gets twice as slow: what it fills is of another class from then on, and what lies there of it is worth more, not less. */
+    @Test
+    void whatGetsDearerKeepsItsMemory() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
+            SplittableRandom random = new SplittableRandom(5);
+            double before = 0;
+            double most = 0;
+            for (int i = 0; i < 2 * READS; i++) {
+                boolean dear = random.nextBoolean();
+                byte[] name = CacheFixture.bytes((dear ? "dear" : "cheap") + skewed(random, KEYS));
+                if (i % 100 == 0) {
+                    ticker.advanceMillis(10);
+                    fixture.cache.maintain();
+                }
+                if (fixture.get(0, name) == null) {
+                    int millis = !dear ? CHEAP_MILLIS : i < READS ? 2 * CHEAP_MILLIS : 4 * CHEAP_MILLIS;
+                    ticker.advanceMillis(millis);
+                    assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
+                    fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
+                }
+                double suggested = report(fixture, CHEAP).suggestedShare();
+                if (i <= READS) {
+                    before = suggested;
+                } else {
+                    most = Math.max(most, suggested);
+                }
+            }
+            assertThat(most).as("suggested for cheap keys, at any time after it").isLessThan(before + 0.02);
+            assertThat(report(fixture, CHEAP).suggestedShare()).as("in the end").isLessThan(before / 2);
+        }
+    }
+
     private CacheFixture openOneShard(EvictionPolicy policy) {
         return new CacheFixture(Cache.open(CacheConfig.defaults(MEMORY).withShards(1).withSegmentSizeBytes(64 << 10)
                 .withHashSeed(7).withTicker(ticker).withEvictionPolicy(policy)
