@@ -15,8 +15,8 @@ import java.util.Arrays;
  * where chance alone has put keys of one source into two classes, both cost the same.
  *
  * <p>Which class a key was of is remembered by filters that err for one key in a hundred at the most. A class of which no more misses than those
- * were measured has the mean of what was filled into it. One of which nothing was measured in a period keeps what it had, and one of which nothing
- * ever was has the mean of all others: items that were never missed cost what items cost.
+ * were measured, because it has all the memory that it wants, keeps what earlier ones have told for some periods, the longer the more there were; after that it has the mean of what was filled into
+ * it. One of which nothing was measured in a period keeps what it had, and one of which nothing ever was has the mean of all others: items that were never missed cost what items cost.
  */
 public final class ClassPenalties {
     /** What a miss costs if nobody has ever measured one, µs: any number, since it is the same for all. */
@@ -27,11 +27,14 @@ public final class ClassPenalties {
     private volatile double[] micros;
     /** Until something is measured. */
     private final boolean[] known;
+    /** How many misses have told what a class costs; half as many with each period in which too few did. */
+    private final double[] told;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
     public ClassPenalties(int classes) {
         micros = new double[new PenaltyRanges(classes).classes()];
         known = new boolean[classes];
+        told = new double[classes];
         Arrays.fill(micros, UNKNOWN_MICROS);
     }
 
@@ -42,11 +45,13 @@ public final class ClassPenalties {
         for (int i = 0; i < next.length; i++) {
             measured += period.penalties(i);
         }
+        double errors = (double) measured / ONE_ERROR_IN;
         for (int i = 0; i < next.length; i++) {
-            if (period.knownPenalties(i) > measured / ONE_ERROR_IN) {
+            told[i] = Math.max(period.knownPenalties(i), told[i] / 2);
+            if (period.knownPenalties(i) > errors) {
                 next[i] = (double) period.knownMicros(i) / period.knownPenalties(i);
                 known[i] = true;
-            } else if (period.penalties(i) > 0) {
+            } else if (told[i] <= errors && period.penalties(i) > 0) {
                 next[i] = (double) period.micros(i) / period.penalties(i);
                 known[i] = true;
             }

@@ -147,6 +147,31 @@ class ClassPenaltiesTest {
         assertThat(penalties.micros(1)).as("more than errors").isEqualTo(200);
     }
 
+    /** A class that has what it wants is hardly missed: what little chance fills into it is no news of all that lies there. */
+    @Test
+    void whatMissesHaveToldHoldsForSomePeriods() {
+        ClassPenalties penalties = new ClassPenalties(3);
+        ClassCounts many = new ClassCounts(3);
+        for (int i = 0; i < 1000; i++) {
+            many.penalty(2, 1, 2000);
+        }
+        penalties.endPeriod(many);
+        ClassCounts few = new ClassCounts(3);
+        for (int i = 0; i < 1000; i++) {
+            few.penalty(2, i < 5 ? 1 : 2, 2000);
+        }
+        few.penalty(1, 2, 900);
+        for (int period = 0; period < 6; period++) {
+            penalties.endPeriod(few);
+            assertThat(penalties.micros(1)).as("after %s periods", period + 1).isEqualTo(2000);
+        }
+        penalties.endPeriod(few);
+        assertThat(penalties.micros(1)).as("a thousand, seven times halved, are no more than errors").isEqualTo(900);
+        many.penalty(1, 1, 2000);
+        penalties.endPeriod(many);
+        assertThat(penalties.micros(1)).as("told anew").isEqualTo(2000);
+    }
+
     @Test
     void noMoreClassesThanThereAre() {
         assertThatThrownBy(() -> new ClassCounts(17)).isInstanceOf(IllegalArgumentException.class);
