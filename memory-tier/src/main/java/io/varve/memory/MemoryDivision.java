@@ -54,24 +54,23 @@ final class MemoryDivision {
      *
      * @param memoryBytes that items can have, in bytes of the curves
      * @param period      what was counted in the window that has ended
+     * @param first       by class, the first of its group: they have their memory together
      */
-    void divide(AccessRecorder recorder, double memoryBytes, ClassCounts period, ClassPenalties penalties,
+    void divide(AccessRecorder recorder, double memoryBytes, ClassCounts period, ClassPenalties penalties, int[] first,
             Runnable giveWay) {
         if (!divides || memoryBytes < 1) {
             return;
         }
         long start = context.ticker().nanoTime();
-        List<MissRatioCurve> curves = recorder.forecasts(context.ticker().wallMillis(), giveWay);
+        List<MissRatioCurve> curves = recorder.forecasts(first, context.ticker().wallMillis(), giveWay);
         long learnt = context.ticker().nanoTime();
-        List<Demand> demands = new ArrayList<>(curves.size());
-        for (int i = 0; i < curves.size(); i++) {
-            // A miss that was counted before for another class may be put right in this window.
-            demands.add(new Demand(curves.get(i), Math.max(0, period.reads(i)), penalties.micros(i)));
+        double[] shares = shares(demands(curves, period, penalties, first), (long) memoryBytes);
+        if (shares != null) {
+            spread(shares, period, first);
         }
-        double[] shares = shares(demands, (long) memoryBytes);
         long end = context.ticker().nanoTime();
         if (shares != null && divides) {
-            context.shares(shares);
+            context.shares(shares, first);
         }
         if (!divides) {
             // Another policy came meanwhile.
@@ -79,6 +78,41 @@ final class MemoryDivision {
         }
         timings = new Timings(timings.count + 1, (learnt - start) / NANOS_PER_MICRO, (end - learnt) / NANOS_PER_MICRO);
         giveWay.run();
+    }
+
+    /** What each group asks for, at its first class; the others ask for nothing. */
+    private static List<Demand> demands(List<MissRatioCurve> curves, ClassCounts period, ClassPenalties penalties,
+            int[] first) {
+        double[] reads = new double[curves.size()];
+        double[] costs = new double[curves.size()];
+        for (int i = 0; i < curves.size(); i++) {
+            reads[first[i]] += reads(period, i);
+            costs[first[i]] += reads(period, i) * penalties.micros(i);
+        }
+        List<Demand> demands = new ArrayList<>(curves.size());
+        for (int i = 0; i < curves.size(); i++) {
+            demands.add(new Demand(curves.get(i), reads[i], reads[i] == 0 ? 0 : costs[i] / reads[i]));
+        }
+        return demands;
+    }
+
+    /** A miss that was counted before for another class may be put right in this window. */
+    private static long reads(ClassCounts period, int penaltyClass) {
+        return Math.max(0, period.reads(penaltyClass));
+    }
+
+    /** Of what a group has each of its classes has a part for what it is read: to be told, for only their sum is held to. */
+    private static void spread(double[] shares, ClassCounts period, int[] first) {
+        double[] reads = new double[shares.length];
+        for (int i = 0; i < shares.length; i++) {
+            reads[first[i]] += reads(period, i);
+        }
+        for (int i = shares.length - 1; i >= 0; i--) {
+            // The first comes last: the others have theirs from what it was given.
+            if (reads[first[i]] > reads(period, i)) {
+                shares[i] = shares[first[i]] * reads(period, i) / reads[first[i]];
+            }
+        }
     }
 
     /** Parts of the memory; null if nobody has read anything: then the shares are what they were. */

@@ -194,8 +194,9 @@ final class MemoryDivisionTest {
     }
 
     /** The place that dear keys come from gets twice as slow: what it fills is of another class from then on, and what lies there of it is worth more, not less. */
-    @Test
-    void whatGetsDearerKeepsItsMemory() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatGetsDearerKeepsItsMemory(boolean deletes) {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
             SplittableRandom random = new SplittableRandom(5);
             double before = 0;
@@ -207,13 +208,26 @@ final class MemoryDivisionTest {
                     ticker.advanceMillis(10);
                     fixture.cache.maintain();
                 }
-                if (fixture.get(0, name) == null) {
+                if (deletes && random.nextInt(4) == 0) {
+                    // A write to where it comes from: the next read fetches it, as one of the new class.
+                    fixture.delete(0, name);
+                } else if (fixture.get(0, name) == null) {
                     int millis = !dear ? CHEAP_MILLIS : i < READS ? 2 * CHEAP_MILLIS : 4 * CHEAP_MILLIS;
                     ticker.advanceMillis(millis);
                     assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
                     fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
                 }
                 double suggested = report(fixture, CHEAP).suggestedShare();
+                if (i % 5000 == 0) {
+                    StringBuilder b = new StringBuilder();
+                    for (ClassReport r : Objects.requireNonNull(fixture.cache.penalties()).classes()) {
+                        if (r.bytes() > 0) {
+                            b.append(String.format(" | %s %.3f %.3f %.0f", r.range(), r.suggestedShare(), r.share(),
+                                    r.penaltyMicros()));
+                        }
+                    }
+                    System.out.printf("%s: %d %s%n", deletes, i, b);
+                }
                 if (i <= READS) {
                     before = suggested;
                 } else {

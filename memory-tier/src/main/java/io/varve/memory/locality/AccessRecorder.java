@@ -154,14 +154,15 @@ public final class AccessRecorder {
     /**
      * {@link ReuseRecorder#forecast} of all classes.
      *
+     * @param first   by class, the first of its group ({@link ClassGroups}); the curve of the group is told for it, and for the others that of nothing
      * @param giveWay done after each hold of the lock
      */
-    public List<MissRatioCurve> forecasts(long nowMillis, Runnable giveWay) {
+    public List<MissRatioCurve> forecasts(int[] first, long nowMillis, Runnable giveWay) {
         Waiting[] waiting = waiting(nowMillis, giveWay);
         List<MissRatioCurve> curves = new ArrayList<>(waiting.length);
         for (int i = 0; i < waiting.length; i++) {
             synchronized (lock) {
-                curves.add(recorder.forecast(i, waiting));
+                curves.add(recorder.forecast(i, first, waiting));
             }
             giveWay.run();
         }

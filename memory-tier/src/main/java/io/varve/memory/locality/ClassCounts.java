@@ -11,15 +11,17 @@ public final class ClassCounts {
     private static final int WRITES = 2;
     private static final int PENALTIES = 3;
     private static final int MICROS = 4;
-    private static final int KNOWN_PENALTIES = 5;
-    private static final int KNOWN_MICROS = 6;
+    private static final int KNOWN_MICROS = 5;
     private static final int SHIFT = 3;
 
     private final long[] counts;
+    /** Penalties, by the class that was known and the class that was filled. */
+    private final long[] turned;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
     public ClassCounts(int classes) {
         counts = new long[new PenaltyRanges(classes).classes() << SHIFT];
+        turned = new long[classes * classes];
     }
 
     public int classes() {
@@ -60,7 +62,7 @@ public final class ClassCounts {
         counts[(penaltyClass << SHIFT) + PENALTIES]++;
         counts[(penaltyClass << SHIFT) + MICROS] += micros;
         if (knownAs >= 0) {
-            counts[(knownAs << SHIFT) + KNOWN_PENALTIES]++;
+            turned[knownAs * classes() + penaltyClass]++;
             counts[(knownAs << SHIFT) + KNOWN_MICROS] += micros;
         }
     }
@@ -90,7 +92,16 @@ public final class ClassCounts {
 
     /** Penalties that were measured, of misses of keys that were of the class; what they are filled as may be another. */
     public long knownPenalties(int penaltyClass) {
-        return counts[(penaltyClass << SHIFT) + KNOWN_PENALTIES];
+        long sum = 0;
+        for (int to = 0; to < classes(); to++) {
+            sum += turned(penaltyClass, to);
+        }
+        return sum;
+    }
+
+    /** Those of them that were filled as a class, the same or another. */
+    public long turned(int from, int to) {
+        return turned[from * classes() + to];
     }
 
     /** All of these together, µs. */
@@ -108,6 +119,9 @@ public final class ClassCounts {
         for (int i = 0; i < counts.length; i++) {
             other.counts[i] += counts[i];
         }
+        for (int i = 0; i < turned.length; i++) {
+            other.turned[i] += turned[i];
+        }
     }
 
     /** What has been counted since another one of as many classes had counted this, which was so far then. */
@@ -116,6 +130,9 @@ public final class ClassCounts {
         ClassCounts since = new ClassCounts(classes());
         for (int i = 0; i < counts.length; i++) {
             since.counts[i] = counts[i] - before.counts[i];
+        }
+        for (int i = 0; i < turned.length; i++) {
+            since.turned[i] = turned[i] - before.turned[i];
         }
         return since;
     }

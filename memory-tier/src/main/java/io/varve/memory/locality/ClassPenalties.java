@@ -22,7 +22,7 @@ public final class ClassPenalties {
     /** What a miss costs if nobody has ever measured one, µs: any number, since it is the same for all. */
     private static final double UNKNOWN_MICROS = 1;
     /** Among so many misses of keys that were of no class, one at the most seems to have been of some class ({@code RememberedClasses}). */
-    private static final int ONE_ERROR_IN = 100;
+    static final int ONE_ERROR_IN = 100;
 
     private volatile double[] micros;
     /** Until something is measured. */

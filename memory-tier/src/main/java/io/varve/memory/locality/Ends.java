@@ -88,20 +88,21 @@ final class Ends {
      * there have been fewer accesses than that is a first one because it is early, and tells nothing of later ones.
      *
      * @param accessesARead as for {@link #curve}
-     * @param of            whose reads these are
+     * @param readsAtAge    all reads that were drawn, by how many accesses there had been since they began ({@link ReuseHistograms#readsAtAge})
+     * @param age           how many there are now
      */
-    MissRatioCurve forecast(double accessesARead, ReuseHistograms of, long clock) {
-        double all = Arrays.stream(of.readsAtAge).sum();
-        double[] later = later(of.readsAtAge);
+    MissRatioCurve forecast(double accessesARead, double[] readsAtAge, long age) {
+        double all = Arrays.stream(readsAtAge).sum();
+        double[] later = later(readsAtAge);
         MissRatioCurve.Builder curve = new MissRatioCurve.Builder(known);
         double hits = 0;
         for (int i = 1; i <= known; i++) {
-            long age = TIMES.lowest(i);
-            int bucket = AGES.bucket(age);
+            long time = TIMES.lowest(i);
+            int bucket = AGES.bucket(time);
             // Those of one bucket came evenly, up to now.
-            long end = Math.min(AGES.lowest(bucket + 1), clock - of.begun + 1);
-            double part = Math.max(0.0, end - age) / Math.max(1, end - AGES.lowest(bucket));
-            double witnesses = later[bucket] + part * of.readsAtAge[bucket];
+            long end = Math.min(AGES.lowest(bucket + 1), age + 1);
+            double part = Math.max(0.0, end - time) / Math.max(1, end - AGES.lowest(bucket));
+            double witnesses = later[bucket] + part * readsAtAge[bucket];
             hits += reads[i] * (witnesses * MOST_A_WITNESS > all ? all / witnesses : MOST_A_WITNESS);
             curve.add(sunk[i], 1 - hits / weight * accessesARead);
         }

@@ -45,6 +45,13 @@ final class ReuseHistograms {
         readsAtAge[AGES.bucket(clock - begun)] += reads;
     }
 
+    /** Adds {@link #readsAtAge} to those of a class that had begun as early or earlier. */
+    void addReadsAtAge(double[] sum, long earlier) {
+        for (int i = 0; i < readsAtAge.length; i++) {
+            sum[begun == earlier ? i : AGES.bucket(AGES.lowest(i) + begun - earlier)] += readsAtAge[i];
+        }
+    }
+
     /**
      * Reads that were drawn lately belong to another class after all.
      *

@@ -1,6 +1,7 @@
 package io.varve.memory.locality;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -407,7 +408,43 @@ public final class ReuseRecorder {
 
     /** What the curve of a class is going to be: {@link Ends#forecast}. */
     MissRatioCurve forecast(int itemClass, Waiting[] waiting) {
-        return ends(itemClass, waiting).forecast(accessesARead(itemClass), drawn(itemClass), clock);
+        int[] first = new int[classes.length];
+        Arrays.fill(first, -1);
+        first[itemClass] = itemClass;
+        return forecast(itemClass, first, waiting);
+    }
+
+    /**
+     * What the curve is going to be of several classes that share their memory, and were there for as long as the oldest of them.
+     *
+     * @param group which of them
+     * @param first by class, the group that it is of
+     */
+    MissRatioCurve forecast(int group, int[] first, Waiting[] waiting) {
+        ReuseHistograms oldest = NOTHING;
+        for (int i = 0; i < classes.length; i++) {
+            ReuseHistograms own = drawn(i);
+            if (first[i] == group && own != NOTHING && (oldest == NOTHING || own.begun < oldest.begun)) {
+                oldest = own;
+            }
+        }
+        Ends ends = new Ends();
+        double[] readsAtAge = new double[ReuseHistograms.AGES.buckets()];
+        double accesses = 0;
+        double reads = 0;
+        double allBytes = 0;
+        for (int i = 0; i < classes.length; i++) {
+            ReuseHistograms own = drawn(i);
+            if (first[i] == group && own != NOTHING) {
+                ends.add(own, waiting[i]);
+                own.addReadsAtAge(readsAtAge, oldest.begun);
+                accesses += own.drawn;
+                reads += own.drawnReads;
+                allBytes += own.drawnBytes;
+            }
+        }
+        ends.sink(oldest.exposure, clock, allBytes);
+        return ends.forecast(reads == 0 ? 0 : accesses / reads, readsAtAge, clock - oldest.begun);
     }
 
     private Ends ends(int itemClass, Waiting[] waiting) {

@@ -32,6 +32,8 @@ final class EvictionLine {
     private EvictionPolicy policy = EvictionPolicy.NOEVICTION;
     /** What each class of penalty may have of what all items have; null if that plays no part. */
     private double @Nullable [] shares;
+    /** By class, the first of those with which it has what they may have together. */
+    private int[] groups;
     /**
      * Which classes had more than their share when the line was drawn. What others get above theirs because these shrink is for the next
      * line: this one has not seen them among those that go first.
@@ -43,6 +45,7 @@ final class EvictionLine {
     EvictionLine(ShardItems items, ShardContext context) {
         this.items = items;
         this.context = context;
+        groups = context.groups;
     }
 
     /** The policy may change at any time; the line was drawn through scores of the one before. True if it has changed. */
@@ -50,6 +53,7 @@ final class EvictionLine {
         boolean changed = policy != now;
         policy = now;
         shares = now == EvictionPolicy.ALLKEYS_PENALTY ? context.shares : null;
+        groups = context.groups;
         return changed;
     }
 
@@ -164,17 +168,17 @@ final class EvictionLine {
         double[] divided = shares;
         Segments segments = items.segments();
         long slack = Math.min(context.pool.segmentBytes(), segments.liveBytes() / LEAST_SLACK_PART);
-        long bytesOver = 0;
+        long bytesOfThem = 0;
         for (int i = 0; i < over.length; i++) {
             over[i] = divided != null && i < divided.length
-                    && segments.classBytes(i) > divided[i] * segments.liveBytes() + slack;
-            bytesOver += over[i] ? segments.classBytes(i) : 0;
+                    && bytesOver(i, divided) > slack;
+            bytesOfThem += over[i] ? segments.classBytes(i) : 0;
         }
-        alone = bytesOver > 0 && bytesOver >= segments.liveBytes() / LEAST_PART_ALONE;
+        alone = bytesOfThem > 0 && bytesOfThem >= segments.liveBytes() / LEAST_PART_ALONE;
     }
 
     private boolean goesFirst(int penaltyClass, double[] divided) {
-        return over[penaltyClass] && penaltyClass < divided.length && isOverShare(penaltyClass, divided);
+        return over[penaltyClass] && penaltyClass < divided.length && bytesOver(penaltyClass, divided) > 0;
     }
 
     /** What a miss of the item costs; the same for all while nobody knows. */
@@ -183,10 +187,17 @@ final class EvictionLine {
         return micros == null ? 1 : micros[Math.min(ItemLayout.penaltyClass(address), micros.length - 1)];
     }
 
-    /** Whether items of a class have more than their share: of this shard, as keys fall evenly into all of them. */
-    private boolean isOverShare(int penaltyClass, double[] divided) {
+    /** What the items of a class, and of those of its group, have beyond their share: of this shard, as keys fall evenly into all of them. */
+    private double bytesOver(int penaltyClass, double[] divided) {
         Segments segments = items.segments();
-        return segments.classBytes(penaltyClass) > divided[penaltyClass] * segments.liveBytes();
+        int group = groups[penaltyClass];
+        double over = 0;
+        for (int i = group; i < divided.length; i++) {
+            if (groups[i] == group) {
+                over += segments.classBytes(i) - divided[i] * segments.liveBytes();
+            }
+        }
+        return over;
     }
 
     /** Whether the root item at a location may go and is past the line, as each of its nodes finds. */

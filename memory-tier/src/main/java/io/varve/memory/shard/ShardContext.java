@@ -1,6 +1,7 @@
 package io.varve.memory.shard;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.index.KeyHash;
@@ -59,6 +60,8 @@ public final class ShardContext {
     volatile int classes = PenaltyRanges.MOST;
     /** Of what all items have, what those of each class may have, 0 to 1; null before memory was divided. Not changed any more. */
     volatile double @Nullable [] shares;
+    /** By class, the first of the group with which it has its share; before memory was divided each is alone. Not changed any more. */
+    volatile int[] groups = IntStream.range(0, PenaltyRanges.MOST).toArray();
 
     /** What a miss costs in each class, µs; null if penalties are not tracked, or nothing was measured. */
     volatile double @Nullable [] missMicros;
@@ -164,6 +167,17 @@ public final class ShardContext {
      * @param divided not changed any more; null: nothing is divided
      */
     public void shares(double @Nullable [] divided) {
+        shares = divided;
+    }
+
+    /**
+     * The classes have these shares from now on, in groups that are held to what they have together.
+     *
+     * @param divided not changed any more
+     * @param first   by class, the first of its group; not changed any more
+     */
+    public void shares(double[] divided, int[] first) {
+        groups = first;
         shares = divided;
     }
 

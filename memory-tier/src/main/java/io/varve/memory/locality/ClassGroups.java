@@ -1,0 +1,74 @@
+package io.varve.memory.locality;
+
+/**
+ * Which classes' keys come from one source, as far as misses tell: a good part of those that were known to be of the one are filled as the other, and what they cost is
+ * the same. So it is where a source has got slower, and what lies there of it is of the class before; and where a source is near the end of a class's range, and chance
+ * decides. Such classes are one stream of requests, of which neither one's curve tells. They share their memory. Single-writer.
+ *
+ * <p>Two classes stay together until misses tell otherwise: one that has what it wants is hardly missed, and tells nothing. Classes that differ in what their misses cost, or whose keys stay what they are, are never put together, whatever clients name them.
+ */
+public final class ClassGroups {
+    /** Of a class's misses one in so many makes a good part. */
+    private static final int PART = 4;
+    /** What costs no more than so many times the other costs the same. */
+    private static final double SAME = 1.25;
+
+    private final int classes;
+    /** Misses by the class that was known and the class that was filled; each period counts twice as much as the one before it. */
+    private final double[] turned;
+    private double measured;
+    /** By the same two classes: of one source. */
+    private final boolean[] joined;
+
+    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    public ClassGroups(int classes) {
+        this.classes = new PenaltyRanges(classes).classes();
+        turned = new double[classes * classes];
+        joined = new boolean[classes * classes];
+    }
+
+    /**
+     * A period has ended.
+     *
+     * @param penalties what misses cost, this period included
+     * @return by class, the first of its group; itself, if it is alone
+     */
+    public int[] endPeriod(ClassCounts period, ClassPenalties penalties) {
+        measured /= 2;
+        int[] first = new int[classes];
+        for (int from = 0; from < classes; from++) {
+            first[from] = from;
+            measured += period.penalties(from);
+            for (int to = 0; to < classes; to++) {
+                turned[from * classes + to] = turned[from * classes + to] / 2 + period.turned(from, to);
+            }
+        }
+        for (int from = 0; from < classes; from++) {
+            double known = 0;
+            for (int to = 0; to < classes; to++) {
+                known += turned[from * classes + to];
+            }
+            for (int to = 0; to < classes; to++) {
+                int pair = from * classes + to;
+                joined[pair] = from != to && turned[pair] > known / PART
+                        && (joined[pair] || turned[pair] > measured / ClassPenalties.ONE_ERROR_IN)
+                        && costTheSame(penalties.micros(from), penalties.micros(to));
+                if (joined[pair]) {
+                    join(first, first[from], first[to]);
+                }
+            }
+        }
+        return first;
+    }
+
+    private static boolean costTheSame(double one, double other) {
+        return Math.max(one, other) <= SAME * Math.min(one, other);
+    }
+
+    private static void join(int[] first, int one, int other) {
+        int joined = Math.min(one, other);
+        for (int i = 0; i < first.length; i++) {
+            first[i] = first[i] == one || first[i] == other ? joined : first[i];
+        }
+    }
+}
