@@ -54,13 +54,13 @@ final class MemoryDivision {
      *
      * @param memoryBytes that items can have, in bytes of the curves
      * @param period      what was counted in the window that has ended
-     * @param first       by class, the first of its group: they have their memory together
      */
-    void divide(AccessRecorder recorder, double memoryBytes, ClassCounts period, ClassPenalties penalties, int[] first,
+    void divide(AccessRecorder recorder, double memoryBytes, ClassCounts period, ClassPenalties penalties,
             Runnable giveWay) {
         if (!divides || memoryBytes < 1) {
             return;
         }
+        int[] first = penalties.groups();
         long start = context.ticker().nanoTime();
         List<MissRatioCurve> curves = recorder.forecasts(first, context.ticker().wallMillis(), giveWay);
         long learnt = context.ticker().nanoTime();

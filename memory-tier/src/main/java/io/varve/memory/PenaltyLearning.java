@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.locality.AccessRecorder;
 import io.varve.memory.locality.ClassCounts;
-import io.varve.memory.locality.ClassGroups;
 import io.varve.memory.locality.ClassPenalties;
 import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.offheap.Regions;
@@ -52,7 +51,6 @@ final class PenaltyLearning {
     /** What was learnt. Maintenance's, but for what is told to others, which is published whole. */
     private static final class Learnt {
         private final ClassPenalties penalties;
-        private final ClassGroups groups;
         private ClassCounts before = new ClassCounts(PenaltyRanges.MOST);
         /** What each shard had counted when it was looked at last; null before. */
         private final @Nullable ClassCounts[] counted;
@@ -62,7 +60,6 @@ final class PenaltyLearning {
         private Learnt(int classes, int shards) {
             counted = new ClassCounts[shards];
             penalties = new ClassPenalties(PenaltyRanges.MOST);
-            groups = new ClassGroups(PenaltyRanges.MOST);
             micros = new double[classes];
             Arrays.fill(micros, Double.NaN);
         }
@@ -203,9 +200,8 @@ final class PenaltyLearning {
         Learnt present = learnt;
         if (present != null) {
             ClassCounts period = endPeriod(present, counts(present));
-            int[] first = present.groups.endPeriod(period, present.penalties);
             if (recorder.classes() == classes) {
-                division.divide(recorder, memoryBytes, period, present.penalties, first, giveWay);
+                division.divide(recorder, memoryBytes, period, present.penalties, giveWay);
             }
         }
     }

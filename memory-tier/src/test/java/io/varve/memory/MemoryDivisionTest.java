@@ -199,6 +199,8 @@ final class MemoryDivisionTest {
     void whatGetsDearerKeepsItsMemory(boolean deletes) {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
             SplittableRandom random = new SplittableRandom(5);
+            // Of what was deleted nobody knows what it was: so it takes until keys that were evicted are missed, and a window ends.
+            int learnt = deletes ? READS + READS / 3 : READS;
             double before = 0;
             double most = 0;
             for (int i = 0; i < 2 * READS; i++) {
@@ -218,23 +220,13 @@ final class MemoryDivisionTest {
                     fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
                 }
                 double suggested = report(fixture, CHEAP).suggestedShare();
-                if (i % 5000 == 0) {
-                    StringBuilder b = new StringBuilder();
-                    for (ClassReport r : Objects.requireNonNull(fixture.cache.penalties()).classes()) {
-                        if (r.bytes() > 0) {
-                            b.append(String.format(" | %s %.3f %.3f %.0f", r.range(), r.suggestedShare(), r.share(),
-                                    r.penaltyMicros()));
-                        }
-                    }
-                    System.out.printf("%s: %d %s%n", deletes, i, b);
-                }
                 if (i <= READS) {
                     before = suggested;
-                } else {
+                } else if (i > learnt) {
                     most = Math.max(most, suggested);
                 }
             }
-            assertThat(most).as("suggested for cheap keys, at any time after it").isLessThan(before + 0.02);
+            assertThat(most).as("suggested for cheap keys, at any time after that").isLessThan(before + 0.02);
             assertThat(report(fixture, CHEAP).suggestedShare()).as("in the end").isLessThan(before / 2);
         }
     }

@@ -154,7 +154,7 @@ public final class AccessRecorder {
     /**
      * {@link ReuseRecorder#forecast} of all classes.
      *
-     * @param first   by class, the first of its group ({@link ClassGroups}); the curve of the group is told for it, and for the others that of nothing
+     * @param first   by class, the first of its group ({@link ClassPenalties#groups}); the curve of the group is told for it, and for the others that of nothing
      * @param giveWay done after each hold of the lock
      */
     public List<MissRatioCurve> forecasts(int[] first, long nowMillis, Runnable giveWay) {

@@ -1,5 +1,7 @@
 package io.varve.memory.locality;
 
+import java.util.stream.IntStream;
+
 /**
  * Which classes' keys come from one source, as far as misses tell: a good part of those that were known to be of the one are filled as the other, and what they cost is
  * the same. So it is where a source has got slower, and what lies there of it is of the class before; and where a source is near the end of a class's range, and chance
@@ -7,7 +9,7 @@ package io.varve.memory.locality;
  *
  * <p>Two classes stay together until misses tell otherwise: one that has what it wants is hardly missed, and tells nothing. Classes that differ in what their misses cost, or whose keys stay what they are, are never put together, whatever clients name them.
  */
-public final class ClassGroups {
+final class ClassGroups {
     /** Of a class's misses one in so many makes a good part. */
     private static final int PART = 4;
     /** What costs no more than so many times the other costs the same. */
@@ -19,25 +21,26 @@ public final class ClassGroups {
     private double measured;
     /** By the same two classes: of one source. */
     private final boolean[] joined;
+    /** By class, the first of its group. Replaced, not changed. */
+    private int[] first;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
-    public ClassGroups(int classes) {
+    ClassGroups(int classes) {
         this.classes = new PenaltyRanges(classes).classes();
         turned = new double[classes * classes];
         joined = new boolean[classes * classes];
+        first = IntStream.range(0, classes).toArray();
     }
 
     /**
      * A period has ended.
      *
-     * @param penalties what misses cost, this period included
-     * @return by class, the first of its group; itself, if it is alone
+     * @param micros what misses cost by class, this period included
      */
-    public int[] endPeriod(ClassCounts period, ClassPenalties penalties) {
+    void endPeriod(ClassCounts period, double[] micros) {
         measured /= 2;
-        int[] first = new int[classes];
+        first = IntStream.range(0, classes).toArray();
         for (int from = 0; from < classes; from++) {
-            first[from] = from;
             measured += period.penalties(from);
             for (int to = 0; to < classes; to++) {
                 turned[from * classes + to] = turned[from * classes + to] / 2 + period.turned(from, to);
@@ -52,12 +55,16 @@ public final class ClassGroups {
                 int pair = from * classes + to;
                 joined[pair] = from != to && turned[pair] > known / PART
                         && (joined[pair] || turned[pair] > measured / ClassPenalties.ONE_ERROR_IN)
-                        && costTheSame(penalties.micros(from), penalties.micros(to));
+                        && costTheSame(micros[from], micros[to]);
                 if (joined[pair]) {
-                    join(first, first[from], first[to]);
+                    join(first[from], first[to]);
                 }
             }
         }
+    }
+
+    /** By class, the first of its group; itself, if it is alone. Not to be changed. */
+    int[] first() {
         return first;
     }
 
@@ -65,7 +72,7 @@ public final class ClassGroups {
         return Math.max(one, other) <= SAME * Math.min(one, other);
     }
 
-    private static void join(int[] first, int one, int other) {
+    private void join(int one, int other) {
         int joined = Math.min(one, other);
         for (int i = 0; i < first.length; i++) {
             first[i] = first[i] == one || first[i] == other ? joined : first[i];

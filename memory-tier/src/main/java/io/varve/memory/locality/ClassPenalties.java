@@ -15,8 +15,8 @@ import java.util.Arrays;
  * where chance alone has put keys of one source into two classes, both cost the same.
  *
  * <p>Which class a key was of is remembered by filters that err for one key in a hundred at the most. A class of which no more misses than those
- * were measured, because it has all the memory that it wants, keeps what earlier ones have told for some periods, the longer the more there were; after that it has the mean of what was filled into
- * it. One of which nothing was measured in a period keeps what it had, and one of which nothing ever was has the mean of all others: items that were never missed cost what items cost.
+ * were measured, because it has all the memory that it wants, costs what the others of its source do ({@link ClassGroups}); if it is alone it keeps what earlier misses have told for some periods, the
+ * longer the more there were, and after that it has the mean of what was filled into it. One of which nothing was measured in a period keeps what it had, and one of which nothing ever was has the mean of all others: items that were never missed cost what items cost.
  */
 public final class ClassPenalties {
     /** What a miss costs if nobody has ever measured one, µs: any number, since it is the same for all. */
@@ -29,12 +29,14 @@ public final class ClassPenalties {
     private final boolean[] known;
     /** How many misses have told what a class costs; half as many with each period in which too few did. */
     private final double[] told;
+    private final ClassGroups groups;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
     public ClassPenalties(int classes) {
         micros = new double[new PenaltyRanges(classes).classes()];
         known = new boolean[classes];
         told = new double[classes];
+        groups = new ClassGroups(classes);
         Arrays.fill(micros, UNKNOWN_MICROS);
     }
 
@@ -48,11 +50,9 @@ public final class ClassPenalties {
         double errors = (double) measured / ONE_ERROR_IN;
         for (int i = 0; i < next.length; i++) {
             told[i] = Math.max(period.knownPenalties(i), told[i] / 2);
-            if (period.knownPenalties(i) > errors) {
-                next[i] = (double) period.knownMicros(i) / period.knownPenalties(i);
-                known[i] = true;
-            } else if (told[i] <= errors && period.penalties(i) > 0) {
-                next[i] = (double) period.micros(i) / period.penalties(i);
+            double cost = cost(period, i, errors);
+            if (!Double.isNaN(cost)) {
+                next[i] = cost;
                 known[i] = true;
             }
         }
@@ -61,6 +61,29 @@ public final class ClassPenalties {
             next[i] = known[i] ? next[i] : mean;
         }
         micros = next;
+        groups.endPeriod(period, next);
+    }
+
+    /** What a period tells of what a class costs; NaN if nothing. */
+    private double cost(ClassCounts period, int penaltyClass, double errors) {
+        if (period.knownPenalties(penaltyClass) > errors) {
+            return (double) period.knownMicros(penaltyClass) / period.knownPenalties(penaltyClass);
+        }
+        int[] first = groups.first();
+        long penalties = 0;
+        double sum = 0;
+        for (int i = 0; i < first.length; i++) {
+            if (first[i] == first[penaltyClass]) {
+                penalties += period.knownPenalties(i);
+                sum += period.knownMicros(i);
+            }
+        }
+        if (penalties > errors) {
+            return sum / penalties;
+        }
+        return told[penaltyClass] <= errors && period.penalties(penaltyClass) > 0
+                ? (double) period.micros(penaltyClass) / period.penalties(penaltyClass)
+                : Double.NaN;
     }
 
     private double meanOfKnown(double[] of) {
@@ -78,6 +101,11 @@ public final class ClassPenalties {
     /** Whether anything was ever measured of a class. Asked by the writer. */
     public boolean isKnown(int penaltyClass) {
         return known[penaltyClass];
+    }
+
+    /** By class, the first of its group: of those that are of one source. Not to be changed. Asked by the writer. */
+    public int[] groups() {
+        return groups.first();
     }
 
     /** What a miss costs, µs. */

@@ -153,7 +153,7 @@ class ClassPenaltiesTest {
         ClassPenalties penalties = new ClassPenalties(3);
         ClassCounts many = new ClassCounts(3);
         for (int i = 0; i < 1000; i++) {
-            many.penalty(2, 1, 2000);
+            many.penalty(1, 1, 2000);
         }
         penalties.endPeriod(many);
         ClassCounts few = new ClassCounts(3);

@@ -211,6 +211,38 @@ class ReuseRecorderTest {
                 .isCloseTo(2.0 / 3, within(0.01));
     }
 
+    /** Each key is one of the second class from its next access on: together both are the stream that there was, and the younger one alone knows of no time that is longer than it is old. */
+    @Test
+    void classesThatTurnIntoEachOtherAreOneStream() {
+        int keys = 20_000;
+        ReuseRecorder one = new ReuseRecorder(2, Sampling.all(keys), 1);
+        ReuseRecorder turning = new ReuseRecorder(2, Sampling.all(keys), 1);
+        SplittableRandom random = new SplittableRandom(2);
+        int before = 30 * keys;
+        boolean[] turned = new boolean[keys];
+        for (int i = 0; i < before + keys; i++) {
+            int key = random.nextInt(keys);
+            one.read(hash(key), 0, ITEM, NEVER, 0);
+            turning.read(hash(key), turned[key] ? 1 : 0, ITEM, NEVER, 0);
+            turned[key] = i >= before;
+            if (i % (2 * keys) == 0) {
+                one.forget(0.9, 0);
+                turning.forget(0.9, 0);
+            }
+        }
+        Waiting[] waiting = Waiting.ofClasses(2);
+        turning.settle(waiting, 0, 0, turning.slots());
+        MissRatioCurve together = turning.forecast(0, new int[] {0, 0}, waiting);
+        for (double share = 0.1; share < 0.95; share += 0.05) {
+            double bytes = share * keys * ITEM;
+            assertThat(together.missRatio(bytes)).as("share %.2f", share)
+                    .isCloseTo(one.forecast(0, 0).missRatio(bytes), within(0.01));
+        }
+        assertThat(turning.forecast(1, 0).largestBytes()).as("of the younger one").isLessThan(0.7 * keys * ITEM);
+        assertThat(turning.forecast(1, new int[] {0, 0}, waiting).missRatio(keys * ITEM)).as("no group's first")
+                .isEqualTo(1);
+    }
+
     /** LRU's worst case: what does not hold the whole loop holds nothing of use. */
     @Test
     void aLoopMissesUntilItFits() {
