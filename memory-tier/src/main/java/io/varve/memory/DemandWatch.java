@@ -302,7 +302,7 @@ final class DemandWatch {
         }
         for (int i = 0; i < Math.min(classes, shares.length); i++) {
             if (!present.cycles.isDumped(i)) {
-                present.shares[i] = Math.max(present.shares[i], shares[i]);
+                present.shares[i] = Math.max(present.shares[i], ofGroup(i, shares));
             }
         }
     }
@@ -325,12 +325,20 @@ final class DemandWatch {
         double[] shares = context.shares();
         double before = present.shares[penaltyClass];
         present.shares[penaltyClass] = 0;
-        if (shares == null || penaltyClass >= shares.length || before <= shares[penaltyClass]) {
+        if (shares == null || penaltyClass >= shares.length) {
             return;
         }
-        double others = (1 - before) / (1 - shares[penaltyClass]);
-        double[] changed = Arrays.stream(shares).map(share -> share * others).toArray();
-        changed[penaltyClass] = before;
+        double presentShare = ofGroup(penaltyClass, shares);
+        if (before <= presentShare) {
+            return;
+        }
+        int[] groups = context.groups();
+        double others = (1 - before) / (1 - presentShare);
+        double[] changed = shares.clone();
+        for (int i = 0; i < changed.length; i++) {
+            changed[i] *= groups[i] != groups[penaltyClass] ? others : presentShare == 0 ? 0 : before / presentShare;
+        }
+        changed[penaltyClass] += presentShare == 0 ? before : 0;
         present.lent = changed;
         context.shares(changed);
         if (context.evictionPolicy() != EvictionPolicy.ALLKEYS_PENALTY) {
@@ -374,7 +382,22 @@ final class DemandWatch {
         }
         present.sumsAsked = true;
         long[] sums = present.sums;
-        return sums[penaltyClass] < shares[penaltyClass] * LongStream.of(sums).sum();
+        int[] groups = context.groups();
+        long taken = 0;
+        for (int i = 0; i < Math.min(sums.length, shares.length); i++) {
+            taken += groups[i] == groups[penaltyClass] ? sums[i] : 0;
+        }
+        return taken < ofGroup(penaltyClass, shares) * LongStream.of(sums).sum();
+    }
+
+    /** What a class and those of its group have together: only that is held to. */
+    private double ofGroup(int penaltyClass, double[] shares) {
+        int[] groups = context.groups();
+        double sum = 0;
+        for (int i = 0; i < shares.length; i++) {
+            sum += groups[i] == groups[penaltyClass] ? shares[i] : 0;
+        }
+        return sum;
     }
 
     /** What the items of each class take; of a shard that is held for long, what they took when it was looked at last. */

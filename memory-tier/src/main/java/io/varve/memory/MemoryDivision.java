@@ -108,8 +108,8 @@ final class MemoryDivision {
             reads[first[i]] += reads(period, i);
         }
         for (int i = shares.length - 1; i >= 0; i--) {
-            // The first comes last: the others have theirs from what it was given.
-            if (reads[first[i]] > reads(period, i)) {
+            // The first comes last: the others have theirs from what it was given. Of a group that nobody reads it keeps what there is.
+            if (first[i] != i && reads[first[i]] > 0 || reads[first[i]] > reads(period, i)) {
                 shares[i] = shares[first[i]] * reads(period, i) / reads[first[i]];
             }
         }

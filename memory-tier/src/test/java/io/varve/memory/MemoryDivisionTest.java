@@ -195,39 +195,66 @@ final class MemoryDivisionTest {
 
     /** The place that dear keys come from gets twice as slow: what it fills is of another class from then on, and what lies there of it is worth more, not less. */
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void whatGetsDearerKeepsItsMemory(boolean deletes) {
+    @ValueSource(ints = {0, 4})
+    void whatGetsDearerKeepsItsMemory(int oneDeleteIn) {
+        // Of what was deleted nobody knows what it was: so it takes until keys that were evicted are missed, and a window ends.
+        int learnt = oneDeleteIn == 0 ? READS : READS + READS / 3;
+        double before = 0;
+        double most = 0;
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
             SplittableRandom random = new SplittableRandom(5);
-            // Of what was deleted nobody knows what it was: so it takes until keys that were evicted are missed, and a window ends.
-            int learnt = deletes ? READS + READS / 3 : READS;
-            double before = 0;
-            double most = 0;
             for (int i = 0; i < 2 * READS; i++) {
-                boolean dear = random.nextBoolean();
-                byte[] name = CacheFixture.bytes((dear ? "dear" : "cheap") + skewed(random, KEYS));
-                if (i % 100 == 0) {
-                    ticker.advanceMillis(10);
-                    fixture.cache.maintain();
-                }
-                if (deletes && random.nextInt(4) == 0) {
-                    // A write to where it comes from: the next read fetches it, as one of the new class.
-                    fixture.delete(0, name);
-                } else if (fixture.get(0, name) == null) {
-                    int millis = !dear ? CHEAP_MILLIS : i < READS ? 2 * CHEAP_MILLIS : 4 * CHEAP_MILLIS;
-                    ticker.advanceMillis(millis);
-                    assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
-                    fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
-                }
+                readOrDelete(fixture, random, i, oneDeleteIn);
                 double suggested = report(fixture, CHEAP).suggestedShare();
-                if (i <= READS) {
-                    before = suggested;
-                } else if (i > learnt) {
-                    most = Math.max(most, suggested);
-                }
+                before = i < READS ? suggested : before;
+                most = i < learnt ? 0 : Math.max(most, suggested);
             }
             assertThat(most).as("suggested for cheap keys, at any time after that").isLessThan(before + 0.02);
             assertThat(report(fixture, CHEAP).suggestedShare()).as("in the end").isLessThan(before / 2);
+            assertThat(suggested(fixture)).isCloseTo(1, within(1e-9));
+        }
+    }
+
+    /** What the dear keys have they have with those of the class before, of which nothing is left and nothing is read. */
+    @Test
+    void aGroupKeepsItsShareWithoutTheFirstOfItsClasses() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
+            SplittableRandom random = new SplittableRandom(5);
+            for (int i = 0; i < 2 * READS; i++) {
+                if (i == READS + READS / 2) {
+                    for (int key = 0; key < KEYS; key++) {
+                        fixture.delete(0, CacheFixture.bytes("dear" + key));
+                    }
+                }
+                readOrDelete(fixture, random, i, 4);
+            }
+            assertThat(report(fixture, RANGES.classOf(2000 * CHEAP_MILLIS)).suggestedShare()).isLessThan(0.01);
+            assertThat(report(fixture, RANGES.classOf(4000 * CHEAP_MILLIS)).suggestedShare()).isGreaterThan(0.7);
+            assertThat(suggested(fixture)).isCloseTo(1, within(1e-9));
+        }
+    }
+
+    private static double suggested(CacheFixture fixture) {
+        return Objects.requireNonNull(fixture.cache.penalties()).classes().stream()
+                .mapToDouble(ClassReport::suggestedShare).sum();
+    }
+
+    /** Half of the keys cost twice what the others do, and four times as much from half on. */
+    private void readOrDelete(CacheFixture fixture, SplittableRandom random, int i, int oneDeleteIn) {
+        boolean dear = random.nextBoolean();
+        byte[] name = CacheFixture.bytes((dear ? "dear" : "cheap") + skewed(random, KEYS));
+        if (i % 100 == 0) {
+            ticker.advanceMillis(10);
+            fixture.cache.maintain();
+        }
+        if (oneDeleteIn > 0 && random.nextInt(oneDeleteIn) == 0) {
+            // A write to where it comes from: the next read fetches it.
+            fixture.delete(0, name);
+        } else if (fixture.get(0, name) == null) {
+            int times = !dear ? 1 : i < READS ? 2 : 4;
+            ticker.advanceMillis((long) times * CHEAP_MILLIS);
+            assertThat(fixture.cache.admit(VALUE_BYTES + 100)).isTrue();
+            fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
         }
     }
 

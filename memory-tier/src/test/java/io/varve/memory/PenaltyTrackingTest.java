@@ -413,8 +413,6 @@ final class PenaltyTrackingTest extends PenaltyHarness {
             assertThat(report(fixture.cache, before).penaltyMicros()).isEqualTo(1000);
             for (int i = 0; i < 50; i++) {
                 evict(fixture, CacheFixture.bytes("slow " + i));
-            }
-            for (int i = 0; i < 50; i++) {
                 fill(fixture, CacheFixture.bytes("slow " + i), 2);
                 assertThat(classOf(fixture, CacheFixture.bytes("slow " + i))).isEqualTo(after);
             }

@@ -11,17 +11,18 @@ public final class ClassCounts {
     private static final int WRITES = 2;
     private static final int PENALTIES = 3;
     private static final int MICROS = 4;
-    private static final int KNOWN_MICROS = 5;
     private static final int SHIFT = 3;
 
     private final long[] counts;
-    /** Penalties, by the class that was known and the class that was filled. */
+    /** Penalties, by the class that was known and the class that was filled; and what they were, µs. */
     private final long[] turned;
+    private final long[] turnedMicros;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
     public ClassCounts(int classes) {
         counts = new long[new PenaltyRanges(classes).classes() << SHIFT];
         turned = new long[classes * classes];
+        turnedMicros = new long[classes * classes];
     }
 
     public int classes() {
@@ -55,7 +56,7 @@ public final class ClassCounts {
      * A penalty was measured.
      *
      * @param penaltyClass of the item that was made
-     * @param knownAs      of the key when it missed; less than 0 if nobody knew
+     * @param knownAs      of the key before; less than 0 if nobody knows
      * @param micros       0 or more
      */
     public void penalty(int penaltyClass, int knownAs, long micros) {
@@ -63,7 +64,7 @@ public final class ClassCounts {
         counts[(penaltyClass << SHIFT) + MICROS] += micros;
         if (knownAs >= 0) {
             turned[knownAs * classes() + penaltyClass]++;
-            counts[(knownAs << SHIFT) + KNOWN_MICROS] += micros;
+            turnedMicros[knownAs * classes() + penaltyClass] += micros;
         }
     }
 
@@ -90,23 +91,14 @@ public final class ClassCounts {
         return counts[(penaltyClass << SHIFT) + MICROS];
     }
 
-    /** Penalties that were measured, of misses of keys that were of the class; what they are filled as may be another. */
-    public long knownPenalties(int penaltyClass) {
-        long sum = 0;
-        for (int to = 0; to < classes(); to++) {
-            sum += turned(penaltyClass, to);
-        }
-        return sum;
-    }
-
-    /** Those of them that were filled as a class, the same or another. */
+    /** Penalties that were measured of keys that were of one class, and are filled as the same or another. */
     public long turned(int from, int to) {
         return turned[from * classes() + to];
     }
 
     /** All of these together, µs. */
-    public long knownMicros(int penaltyClass) {
-        return counts[(penaltyClass << SHIFT) + KNOWN_MICROS];
+    public long turnedMicros(int from, int to) {
+        return turnedMicros[from * classes() + to];
     }
 
     public long writes(int penaltyClass) {
@@ -121,6 +113,7 @@ public final class ClassCounts {
         }
         for (int i = 0; i < turned.length; i++) {
             other.turned[i] += turned[i];
+            other.turnedMicros[i] += turnedMicros[i];
         }
     }
 
@@ -133,6 +126,7 @@ public final class ClassCounts {
         }
         for (int i = 0; i < turned.length; i++) {
             since.turned[i] = turned[i] - before.turned[i];
+            since.turnedMicros[i] = turnedMicros[i] - before.turnedMicros[i];
         }
         return since;
     }

@@ -10,32 +10,26 @@ import java.util.Arrays;
  * for one key after the other as they are filled again.
  *
  * <p>Without hints a class is a range of penalties, and the mean of what is filled into it cannot leave the range: who asks what its items
- * would cost now learns what they have cost. So it is the misses of keys which were known to be of the class that tell, whatever they are filled as. When a
- * source gets slower, the items that have come from it before are worth that much more from the end of the period on; and
- * where chance alone has put keys of one source into two classes, both cost the same.
+ * would cost now learns what they have cost. So it is the misses of keys that were of the class which tell: those that stay what they are, and those that a good part of them have turned into, a dearer class
+ * ({@link ClassGroups}). When a source gets slower, the items that have come from it before are worth that much more from the end of the period on. A few that are slow for once tell nothing, nor do
+ * those that are filled as a cheaper class, of which nobody knows when they were what is remembered.
  *
- * <p>Which class a key was of is remembered by filters that err for one key in a hundred at the most. A class of which no more misses than those
- * were measured, because it has all the memory that it wants, costs what the others of its source do ({@link ClassGroups}); if it is alone it keeps what earlier misses have told for some periods, the
- * longer the more there were, and after that it has the mean of what was filled into it. One of which nothing was measured in a period keeps what it had, and one of which nothing ever was has the mean of all others: items that were never missed cost what items cost.
+ * <p>Of a class of which there are too few of these its group's misses tell, and where it is alone, or there are too few of them too, what was filled into it and its group. One of which nothing was
+ * measured in a period keeps what it had, and one of which nothing ever was has the mean of all others: items that were never missed cost what items cost.
  */
 public final class ClassPenalties {
     /** What a miss costs if nobody has ever measured one, µs: any number, since it is the same for all. */
     private static final double UNKNOWN_MICROS = 1;
-    /** Among so many misses of keys that were of no class, one at the most seems to have been of some class ({@code RememberedClasses}). */
-    static final int ONE_ERROR_IN = 100;
 
     private volatile double[] micros;
     /** Until something is measured. */
     private final boolean[] known;
-    /** How many misses have told what a class costs; half as many with each period in which too few did. */
-    private final double[] told;
     private final ClassGroups groups;
 
     /** @param classes 1 to {@link PenaltyRanges#MOST} */
     public ClassPenalties(int classes) {
         micros = new double[new PenaltyRanges(classes).classes()];
         known = new boolean[classes];
-        told = new double[classes];
         groups = new ClassGroups(classes);
         Arrays.fill(micros, UNKNOWN_MICROS);
     }
@@ -47,12 +41,11 @@ public final class ClassPenalties {
         for (int i = 0; i < next.length; i++) {
             measured += period.penalties(i);
         }
-        double errors = (double) measured / ONE_ERROR_IN;
+        double errors = ClassGroups.errors(measured);
         for (int i = 0; i < next.length; i++) {
-            told[i] = Math.max(period.knownPenalties(i), told[i] / 2);
-            double cost = cost(period, i, errors);
-            if (!Double.isNaN(cost)) {
-                next[i] = cost;
+            Mean mean = cost(period, i, errors);
+            if (mean.count > 0) {
+                next[i] = mean.micros / mean.count;
                 known[i] = true;
             }
         }
@@ -64,26 +57,46 @@ public final class ClassPenalties {
         groups.endPeriod(period, next);
     }
 
-    /** What a period tells of what a class costs; NaN if nothing. */
-    private double cost(ClassCounts period, int penaltyClass, double errors) {
-        if (period.knownPenalties(penaltyClass) > errors) {
-            return (double) period.knownMicros(penaltyClass) / period.knownPenalties(penaltyClass);
+    /** What a period tells of what a class costs. */
+    private Mean cost(ClassCounts period, int penaltyClass, double errors) {
+        Mean own = new Mean();
+        own.addMisses(period, penaltyClass);
+        if (own.count > errors) {
+            return own;
         }
         int[] first = groups.first();
-        long penalties = 0;
-        double sum = 0;
+        Mean misses = new Mean();
+        Mean fills = new Mean();
         for (int i = 0; i < first.length; i++) {
             if (first[i] == first[penaltyClass]) {
-                penalties += period.knownPenalties(i);
-                sum += period.knownMicros(i);
+                misses.addMisses(period, i);
+                fills.add(period.penalties(i), period.micros(i));
             }
         }
-        if (penalties > errors) {
-            return sum / penalties;
+        return misses.count > errors ? misses : fills;
+    }
+
+    private static final class Mean {
+        private long count;
+        private double micros;
+
+        void add(long more, long ofMicros) {
+            count += more;
+            micros += ofMicros;
         }
-        return told[penaltyClass] <= errors && period.penalties(penaltyClass) > 0
-                ? (double) period.micros(penaltyClass) / period.penalties(penaltyClass)
-                : Double.NaN;
+
+        /** Those of keys that were of a class and are still, and of those that a good part of them have turned into. */
+        void addMisses(ClassCounts period, int from) {
+            long all = 0;
+            for (int to = from; to < period.classes(); to++) {
+                all += period.turned(from, to);
+            }
+            for (int to = from; to < period.classes(); to++) {
+                if (to == from || ClassGroups.isGoodPart(period.turned(from, to), all)) {
+                    add(period.turned(from, to), period.turnedMicros(from, to));
+                }
+            }
+        }
     }
 
     private double meanOfKnown(double[] of) {

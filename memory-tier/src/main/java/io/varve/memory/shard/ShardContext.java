@@ -181,6 +181,11 @@ public final class ShardContext {
         shares = divided;
     }
 
+    /** By class, the first of the group with which it has its share. Not to be changed. */
+    public int[] groups() {
+        return groups;
+    }
+
     public double @Nullable [] shares() {
         return shares;
     }

@@ -52,7 +52,7 @@ public final class ShardPenalties {
     private long writtenHash;
     private long waitedMicros = MissMonitor.NONE;
     private int writtenAs;
-    /** The class of the key when it missed. */
+    /** The class with which the key was evicted, as far as it is remembered. */
     private int knownAs;
     private int missedAs;
     private int misses;

@@ -56,6 +56,7 @@ class ClassGroupsTest {
             turn(2, 2, 100, 2100 + i);
             turn(0, 0, 1000, 100);
             turn(0, 1, 20, 900);
+            turn(1, 0, 20, 100);
             assertThat(end()).containsExactly(0, 1, 1, 3);
             assertThat(penalties.micros(1)).isEqualTo(2100 + i);
         }
@@ -93,8 +94,8 @@ class ClassGroupsTest {
     /** A hundred strangers in ten thousand seem to have been of a class. */
     @Test
     void theFiltersErrorsJoinNothing() {
-        turn(-1, 0, 9_900, 1000);
-        turn(2, 0, 100, 1000);
+        turn(-1, 3, 9_900, 1000);
+        turn(2, 3, 100, 1000);
         assertThat(end()).containsExactly(0, 1, 2, 3);
     }
 
