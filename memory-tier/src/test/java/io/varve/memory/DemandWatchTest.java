@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import java.util.stream.IntStream;
+
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.shard.ShardContext;
@@ -279,5 +281,53 @@ class DemandWatchTest extends ValleyHarness {
             set(STEADY, "yet more " + i, value);
         }
         assertThat(fixture.cache.admitLoaded(PERIODIC, 200_000)).as("no share and nothing free").isFalse();
+    }
+
+    /** Its group is held to what all of its classes have together: that is what is given back, and what a load has to be below. */
+    @Test
+    void whoWakesHasTheShareOfItsGroup() {
+        fixture.close();
+        fixture = open(config().withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY));
+        ShardContext context = ((InMemoryCache) fixture.cache).context();
+        int other = PenaltyRanges.MOST - 1;
+        int[] groups = IntStream.range(0, PenaltyRanges.MOST).toArray();
+        groups[other] = PERIODIC;
+        context.shares(shares(0.75), groups);
+        toTheValley();
+        double[] valley = shares(0.25);
+        valley[STEADY] = 0.4;
+        valley[other] = 0.35;
+        context.shares(valley, groups);
+        endSlot();
+        for (int i = 0; i < MISSES; i++) {
+            assertThat(get(key(PERIODIC, i))).isNotNull();
+        }
+        fixture.maintainFully();
+        double[] awake = shares(0.75 * 0.25 / 0.6);
+        awake[STEADY] = 0.25;
+        awake[other] = 0.75 * 0.35 / 0.6;
+        assertThat(context.shares()).containsExactly(awake, within(1e-9));
+
+        String value = "x".repeat(1000);
+        for (int i = 0; i < 8000; i++) {
+            assertThat(fixture.cache.admit(2000)).isTrue();
+            set(other, "more " + i, value);
+        }
+        double[] divided = shares(0.3);
+        divided[STEADY] = 0.5;
+        divided[other] = 0.2;
+        context.shares(divided, groups);
+        assertThat(fixture.cache.admitLoaded(PERIODIC, 200_000)).as("what they took when it woke").isTrue();
+        ticker.advanceMillis(1000);
+        fixture.cache.maintain();
+        int nobody = other - 1;
+        for (int i = 0; fixture.cache.admitLoaded(nobody, 100_000); i++) {
+            assertThat(i).as("values, while there is room for what has no share").isLessThan(10_000);
+            assertThat(fixture.cache.admit(2000)).isTrue();
+            set(other, "yet more " + i, value);
+        }
+        assertThat(fixture.cache.admitLoaded(PERIODIC, 200_000)).as("its group is over its share").isFalse();
+        context.shares(divided, IntStream.range(0, PenaltyRanges.MOST).toArray());
+        assertThat(fixture.cache.admitLoaded(PERIODIC, 200_000)).as("alone it is below").isTrue();
     }
 }
