@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Which classes are put together, and for how long. Confined to the test's thread. */
+/** {@link ClassGroups}: which classes are put together, and for how long, by what {@link ClassPenalties} tells them. Confined to the test's thread. */
 class ClassGroupsTest {
     private static final int CLASSES = 4;
 
