@@ -7,6 +7,7 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.RequestSink;
+import io.varve.server.resp.Shortage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,12 +33,15 @@ public final class Batch implements RequestSink {
     private static final int ARGUMENT_BYTES = 16;
     private static final int ABSENT_BYTES = 13;
 
+    private static final Shortage[] SHORTAGES = Shortage.values();
+
     private int[] firstArguments = new int[MAX_COMMANDS];
     private int[] argumentCounts = new int[MAX_COMMANDS];
     private int[] firstKeys = new int[MAX_COMMANDS];
     private int[] keyCounts = new int[MAX_COMMANDS];
     private @Nullable CommandSpec[] specs = new CommandSpec[MAX_COMMANDS];
-    private boolean[] refused = new boolean[MAX_COMMANDS];
+    /** Ordinals of {@link Shortage}. */
+    private byte[] shortages = new byte[MAX_COMMANDS];
     private int commandCount;
 
     private long[] addresses = new long[INITIAL_ARGUMENTS];
@@ -51,6 +55,9 @@ public final class Batch implements RequestSink {
     private Key[] keys = new Key[0];
     private int[] keyArguments = new int[0];
     private int keyTotal;
+    /** The keys of the last command, from this number on, if they are bound in turn. */
+    private @Nullable KeysInTurn inTurn;
+    private int inTurnFrom = Integer.MAX_VALUE;
     /** Keys that were fetched from flash and were not there, in an epoch and after so many falls; empty until there are any. */
     private long[] absentEpochs = new long[0];
     private int[] absentFalls = new int[0];
@@ -110,7 +117,7 @@ public final class Batch implements RequestSink {
             rest.firstKeys[to] = firstKeys[i] - firstKey;
             rest.keyCounts[to] = keyCounts[i];
             rest.specs[to] = specs[i];
-            rest.refused[to] = refused[i];
+            rest.shortages[to] = shortages[i];
         }
         rest.argumentTotal = arguments;
         for (int i = firstKey; i < keyTotal; i++) {
@@ -173,7 +180,7 @@ public final class Batch implements RequestSink {
         }
         commandCount = 0;
         argumentTotal = 0;
-        keyTotal = 0;
+        forgetKeys();
         forgetFetches();
         fetching = null;
         if (addresses.length > MAX_KEPT) {
@@ -200,7 +207,7 @@ public final class Batch implements RequestSink {
         firstKeys = Arrays.copyOf(firstKeys, size);
         keyCounts = Arrays.copyOf(keyCounts, size);
         specs = Arrays.copyOf(specs, size);
-        refused = Arrays.copyOf(refused, size);
+        shortages = Arrays.copyOf(shortages, size);
     }
 
     /** Whether its tables have grown so large that they are not worth keeping for the next. */
@@ -246,12 +253,12 @@ public final class Batch implements RequestSink {
     }
 
     @Override
-    public void endRequest(boolean refused) {
+    public void endRequest(Shortage shortage) {
         argumentCounts[commandCount] = argumentTotal - firstArguments[commandCount];
         firstKeys[commandCount] = keyTotal;
         keyCounts[commandCount] = 0;
         specs[commandCount] = null;
-        this.refused[commandCount] = refused;
+        shortages[commandCount] = (byte) shortage.ordinal();
         commandCount++;
     }
 
@@ -278,8 +285,14 @@ public final class Batch implements RequestSink {
 
     /** Forgets the keys of all commands: they are about to be bound. */
     void clearKeys() {
-        keyTotal = 0;
+        forgetKeys();
         forgetFetches();
+    }
+
+    private void forgetKeys() {
+        keyTotal = 0;
+        inTurn = null;
+        inTurnFrom = Integer.MAX_VALUE;
     }
 
     /** The keys that are added from now on are this command's. */
@@ -302,13 +315,38 @@ public final class Batch implements RequestSink {
         int size = commandCount <= MAX_COMMANDS ? needed : Math.max(needed, 2 * keys.length);
         long bytes = (size - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
         if (!memory.take(bytes)) {
-            refused[command] = true;
+            shortages[command] = (byte) Shortage.ARGUMENT_MEMORY.ordinal();
             return false;
         }
         chargedTo = memory;
         charged += bytes;
         growKeys(size);
         return true;
+    }
+
+    /** So many keys are worth binding in turn. */
+    static boolean areMany(int keys) {
+        return keys > MAX_KEPT;
+    }
+
+    /** The keys of the command, which is the last, will be bound when they are asked for. */
+    void addKeysInTurn(int command, KeysInTurn keys) {
+        inTurn = keys;
+        inTurnFrom = keyTotal;
+        keyCounts[command] = keys.count();
+        keyTotal += keys.count();
+    }
+
+    /** The keys that are bound in turn, if those from this number on are; else null. */
+    @Nullable
+    KeysInTurn keysInTurn(int from) {
+        return from < inTurnFrom ? null : inTurn;
+    }
+
+    private Key keyInTurn(int index) {
+        KeysInTurn keys = java.util.Objects.requireNonNull(inTurn);
+        int argument = firstArguments[commandCount - 1] + keys.argument(index - inTurnFrom);
+        return keys.bind(addresses[argument], lengths[argument]);
     }
 
     /** A key of the command, to be bound by the caller. */
@@ -408,9 +446,14 @@ public final class Batch implements RequestSink {
         return firstArguments[command];
     }
 
-    /** Whether memory for an argument was refused. */
+    /** Whether memory for an argument or for the keys was refused. */
     public boolean isRefused(int command) {
-        return refused[command];
+        return shortages[command] != 0;
+    }
+
+    /** Which memory was refused. */
+    public Shortage shortage(int command) {
+        return SHORTAGES[shortages[command]];
     }
 
     public int argumentCount(int command) {
@@ -432,18 +475,25 @@ public final class Batch implements RequestSink {
         return keyTotal;
     }
 
-    /** The key with this number in the batch. */
+    /** The key with this number in the batch; one that is bound in turn is valid until the next call. */
     public Key key(int index) {
-        return keys[index];
+        return index < inTurnFrom ? keys[index] : keyInTurn(index);
     }
 
-    /** The keys of all commands, {@link #keyTotal} of them, and then those of earlier batches. */
+    /** How many keys are bound ahead: all but those that are bound in turn. */
+    public int boundKeys() {
+        return Math.min(keyTotal, inTurnFrom);
+    }
+
+    /** The keys of all commands, {@link #boundKeys} of them, and then those of earlier batches. */
     public Key[] keys() {
         return keys;
     }
 
     int keyArgument(int index) {
-        return keyArguments[index];
+        return index < inTurnFrom
+                ? keyArguments[index]
+                : java.util.Objects.requireNonNull(inTurn).argument(index - inTurnFrom);
     }
 
     public long address(int argument) {

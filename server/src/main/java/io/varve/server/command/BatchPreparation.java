@@ -32,10 +32,10 @@ public final class BatchPreparation {
             // Of every command, those without keys too: what is left of a batch is counted from where a command's keys begin.
             batch.beginKeys(i);
             if (spec != null && spec.acceptsCount(batch.argumentCount(i))) {
-                bindKeys(batch, i, spec, database);
+                bindKeys(batch, i, spec, database, i == batch.commandCount() - 1);
             }
         }
-        int keys = batch.keyTotal();
+        int keys = batch.boundKeys();
         if (keys > 1 && server.config().touchAhead()) {
             session.touch(batch.keys(), keys);
         }
@@ -71,8 +71,12 @@ public final class BatchPreparation {
                         | Memory.getInt(address + length - Integer.BYTES) & 0xFFFF_FFFFL;
     }
 
-    /** Binds the keys of one command; where the heap has no room for them, the command is refused. */
-    void bindKeys(Batch batch, int command, CommandSpec spec, int database) {
+    /**
+     * Binds the keys of one command; where the heap has no room for them, the command is refused.
+     *
+     * @param mayInTurn whether very many may be bound in turn: nothing is added to the batch behind the command
+     */
+    void bindKeys(Batch batch, int command, CommandSpec spec, int database, boolean mayInTurn) {
         KeyFinder finder = spec.keyFinder();
         if (finder != null) {
             if (!batch.reserveKeys(command, batch.argumentCount(command), server.argumentMemory())) {
@@ -89,6 +93,10 @@ public final class BatchPreparation {
         int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
         int end = Math.min(last + 1, count);
         int keys = (end - first + spec.keyStep() - 1) / spec.keyStep();
+        if (mayInTurn && Batch.areMany(keys) && spec.takesKeysInTurn()) {
+            batch.addKeysInTurn(command, new KeysInTurn(session, database, first, spec.keyStep(), keys));
+            return;
+        }
         if (!batch.reserveKeys(command, keys, server.argumentMemory())) {
             return;
         }
@@ -101,7 +109,10 @@ public final class BatchPreparation {
     public static void rebind(CacheSession session, Batch batch, int command, int database) {
         int first = batch.firstKey(command);
         int keys = batch.keyCount(command);
-        if (keys > 0 && batch.key(first).database() != database) {
+        KeysInTurn inTurn = batch.keysInTurn(first);
+        if (inTurn != null) {
+            inTurn.database(database);
+        } else if (keys > 0 && batch.key(first).database() != database) {
             for (int i = first; i < first + keys; i++) {
                 Key key = batch.key(i);
                 session.bind(key, database, key.address(), key.length());

@@ -127,7 +127,7 @@ public final class Blocking {
     private static void startWaiting(Invocation call, ItemType type, int keys, int target, long timeoutMillis) {
         long bytes = take(call);
         if (bytes < 0) {
-            call.reply().error(Errors.OUT_OF_MEMORY);
+            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }
         List<NamedKey> names = new ArrayList<>(keys);

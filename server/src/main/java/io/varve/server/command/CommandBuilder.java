@@ -41,6 +41,7 @@ public final class CommandBuilder {
     Handler handler;
     boolean sharesClock;
     boolean allOrNothing;
+    boolean keysInTurn;
     boolean runsAtOnce;
     boolean waitsForFlash;
     boolean allowedWhileListening;
@@ -120,6 +121,12 @@ public final class CommandBuilder {
      */
     public CommandBuilder unknownKeys(String use) {
         behindWords.add(KeyUse.unknown(List.of(use.split(" "))));
+        return this;
+    }
+
+    /** Its handler holds one key at a time, so very many are bound when it asks for them. */
+    public CommandBuilder keysInTurn() {
+        keysInTurn = true;
         return this;
     }
 

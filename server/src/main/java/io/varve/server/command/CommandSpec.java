@@ -45,6 +45,7 @@ public final class CommandSpec {
     private final boolean plain;
     private final boolean sharesClock;
     private final boolean allOrNothing;
+    private final boolean keysInTurn;
     private final boolean runsAtOnce;
     private final boolean waitsForFlash;
     private final boolean allowedWhileListening;
@@ -103,6 +104,7 @@ public final class CommandSpec {
         changesAllKeys = builder.changesAllKeys;
         sharesClock = builder.sharesClock;
         allOrNothing = builder.allOrNothing;
+        keysInTurn = builder.keysInTurn;
         runsAtOnce = builder.runsAtOnce;
         waitsForFlash = builder.waitsForFlash;
         allowedWhileListening = builder.allowedWhileListening;
@@ -179,6 +181,11 @@ public final class CommandSpec {
     /** Whether it has changed nothing, for all of its keys, when it found no room. */
     public boolean isAllOrNothing() {
         return allOrNothing;
+    }
+
+    /** Whether its handler holds one key at a time. */
+    boolean takesKeysInTurn() {
+        return keysInTurn;
     }
 
     /** Whether it is not queued after MULTI. */

@@ -34,7 +34,7 @@ public final class FlashAnswers {
             T found = look.get();
             waiting.answer(reply -> {
                 if (found == null) {
-                    reply.error(Errors.OUT_OF_MEMORY);
+                    reply.error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 } else {
                     writer.accept(found, reply);
                 }

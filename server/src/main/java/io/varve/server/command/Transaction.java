@@ -9,6 +9,7 @@ import io.varve.memory.Cache;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.Shortage;
 
 /**
  * The commands that a client has queued since MULTI: a batch whose arguments have memory of their own, charged to maxmemory, with
@@ -142,14 +143,14 @@ public final class Transaction {
      * Queues a command, whose runs are taken over.
      *
      * @param needed bytes that it may write
-     * @return false if there is no memory for it
+     * @return the memory that had no room for it, or NONE
      */
-    public boolean add(Batch from, int command, CommandSpec spec, long needed, BatchPreparation preparation) {
+    public Shortage add(Batch from, int command, CommandSpec spec, long needed, BatchPreparation preparation) {
         int first = from.firstArgument(command);
         int count = from.argumentCount(command);
         long heap = HEAP_BYTES_OF_COMMAND + (long) HEAP_BYTES_OF_ARGUMENT * count;
         if (!memory.take(heap)) {
-            return false;
+            return Shortage.ARGUMENT_MEMORY;
         }
         charged += heap;
         int queued = batch.commandCount();
@@ -160,15 +161,15 @@ public final class Transaction {
             if (run != null) {
                 batch.runArgument(run);
             } else if (!copy(from.address(i), from.length(i))) {
-                batch.endRequest(true);
-                return false;
+                batch.endRequest(Shortage.MAXMEMORY);
+                return Shortage.MAXMEMORY;
             }
         }
-        batch.endRequest(false);
+        batch.endRequest(Shortage.NONE);
         batch.spec(queued, spec);
-        preparation.bindKeys(batch, queued, spec, database);
+        preparation.bindKeys(batch, queued, spec, database, false);
         if (batch.isRefused(queued) || !takeForKeysElsewhere(queued)) {
-            return false;
+            return Shortage.ARGUMENT_MEMORY;
         }
         follow(queued);
         neededBytes += needed;
@@ -180,7 +181,7 @@ public final class Transaction {
         CommandSpec.OtherKeys others = spec.otherKeys();
         namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys()
                 || others != null && others.areUsed(new BatchArguments(batch, queued));
-        return true;
+        return Shortage.NONE;
     }
 
     private boolean takeForKeysElsewhere(int command) {

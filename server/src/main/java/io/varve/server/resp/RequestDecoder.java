@@ -1,7 +1,6 @@
 package io.varve.server.resp;
 
 import java.util.ArrayDeque;
-import java.util.Arrays;
 
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
@@ -47,16 +46,14 @@ public final class RequestDecoder {
     private long maxBulkBytes;
     private boolean authenticated = true;
 
-    private int[] offsets = new int[16];
-    private int[] lengths = new int[16];
-    private int count;
+    private final ArgumentTable arguments = new ArgumentTable();
     private int longestArgument;
     private int remaining;
     private int bulkLength = NONE;
     /** Offsets from the request's first byte: the next byte to decode, and where the search for a line's end goes on. */
     private int position;
     private int scanned;
-    private boolean refused;
+    private Shortage shortage = Shortage.NONE;
     /** Whether the bulk being decoded is a large one, whose bytes go to {@link #fill}. */
     private boolean largePending;
 
@@ -239,10 +236,8 @@ public final class RequestDecoder {
             }
             position = lineEnd;
             bulkLength = (int) lineValue;
-            if (bulkLength > largeBulks.thresholdBytes()) {
-                if (!beginLarge(start, available)) {
-                    return false;
-                }
+            if (bulkLength > largeBulks.thresholdBytes() && !beginLarge(start, available)) {
+                return false;
             }
         }
         if (largePending) {
@@ -252,9 +247,7 @@ public final class RequestDecoder {
         if ((long) position + bulkLength + 2 > available) {
             return false;
         }
-        if (!add(position, bulkLength)) {
-            return false;
-        }
+        add(position, bulkLength);
         longestArgument = Math.max(longestArgument, bulkLength);
         position += bulkLength + 2;
         bulkLength = NONE;
@@ -263,22 +256,20 @@ public final class RequestDecoder {
     }
 
     private boolean beginLarge(long start, int available) {
-        if (count == offsets.length && !grow()) {
-            return false;
-        }
         largePending = true;
-        filling = largeBulks.open(longestArgument, bulkLength);
-        if (count == FIRST_KEY) {
+        filling = isWithoutHeap() ? null : largeBulks.open(longestArgument, bulkLength);
+        if (arguments.count() == FIRST_KEY) {
             // Where a command has keys the first is here, mostly, and in front of the value behind it there is to be room for it.
             longestArgument = Math.max(longestArgument, bulkLength);
         }
         filled = 0;
         missing = bulkLength;
-        if (filling == null) {
-            refused = true;
+        ValueRun opened = filling;
+        if (opened == null) {
+            shortage = isWithoutHeap() ? shortage : Shortage.MAXMEMORY;
             add(position, 0);
         } else {
-            runs.add(filling);
+            runs.add(opened);
             add(position, IN_RUN);
         }
         int here = Math.min(available - position, bulkLength);
@@ -305,16 +296,18 @@ public final class RequestDecoder {
 
     private int complete(long start, RequestSink sink) {
         int length = position;
+        int count = arguments.count();
         if (count > 0) {
             sink.beginRequest(count);
             for (int i = 0; i < count; i++) {
-                if (lengths[i] == IN_RUN) {
+                int argumentLength = arguments.length(i);
+                if (argumentLength == IN_RUN) {
                     sink.runArgument(runs.remove());
                 } else {
-                    sink.argument(start + offsets[i], lengths[i]);
+                    sink.argument(start + arguments.offset(i), argumentLength);
                 }
             }
-            sink.endRequest(refused);
+            sink.endRequest(shortage);
         }
         if (charged > 0) {
             // From here on it is the sink's alone, which takes exactly what there is.
@@ -323,42 +316,53 @@ public final class RequestDecoder {
             chargedDecoded += decoded;
             charged = 0;
         }
-        if (offsets.length > ArgumentMemory.FREE_ENTRIES) {
-            offsets = new int[16];
-            lengths = new int[16];
-        }
-        count = 0;
+        arguments.clear();
         longestArgument = 0;
-        refused = false;
+        shortage = Shortage.NONE;
         position = 0;
         scanned = 0;
         return length;
     }
 
-    /** Notes an argument. @return false if there is no memory to note it in, which is an error by then */
-    private boolean add(int offset, int length) {
-        if (count == offsets.length && !grow()) {
-            return false;
+    /**
+     * Notes an argument. Room is made by what has arrived, never by what was announced; where the heap has none, the request is refused
+     * once it has arrived, and what comes until then is dropped.
+     */
+    private void add(int offset, int length) {
+        if (isWithoutHeap()) {
+            return;
         }
-        offsets[count] = offset;
-        lengths[count] = length;
-        count++;
-        return true;
-    }
-
-    /** Makes room by what has arrived, never by what was announced. */
-    private boolean grow() {
-        int larger = count < ArgumentMemory.FREE_ENTRIES ? count * 2 : count + count / 2;
-        long bytes = (larger - (long) Math.max(count, ArgumentMemory.FREE_ENTRIES)) * ARGUMENT_BYTES;
-        if (bytes > 0) {
+        if (arguments.needsBlock()) {
+            long bytes = (long) ArgumentTable.BLOCK_ENTRIES * ARGUMENT_BYTES;
             if (!memory.take(bytes)) {
-                return fail("too many arguments for the server's heap");
+                refuse(length == IN_RUN);
+                return;
             }
             charged += bytes;
+            arguments.addBlock();
         }
-        offsets = Arrays.copyOf(offsets, larger);
-        lengths = Arrays.copyOf(lengths, larger);
-        return true;
+        arguments.add(offset, length);
+    }
+
+    private boolean isWithoutHeap() {
+        return shortage == Shortage.ARGUMENT_MEMORY;
+    }
+
+    /** @param inRun whether the argument that finds no room has a run, the last one, which is being filled */
+    private void refuse(boolean inRun) {
+        shortage = Shortage.ARGUMENT_MEMORY;
+        if (inRun) {
+            filling = null;
+            runs.removeLast().release();
+        }
+        for (int i = arguments.count() - 1; i >= ArgumentMemory.FREE_ENTRIES; i--) {
+            if (arguments.length(i) == IN_RUN) {
+                runs.removeLast().release();
+            }
+        }
+        arguments.dropBlocks();
+        memory.give(charged);
+        charged = 0;
     }
 
     /** Reads the number of a line that begins with a kind byte; {@link #lineValue} and {@link #lineEnd} have it. */
@@ -478,9 +482,7 @@ public final class RequestDecoder {
                     i++;
                 }
             }
-            if (!add(offset, out - offset)) {
-                return false;
-            }
+            add(offset, out - offset);
         }
     }
 

@@ -13,9 +13,9 @@ public interface RequestSink {
     void runArgument(ValueRun run);
 
     /**
-     * @param refused whether an argument was dropped because memory for it was refused
+     * @param shortage the limit because of which arguments were dropped
      */
-    void endRequest(boolean refused);
+    void endRequest(Shortage shortage);
 
     /** Forgets the request that was begun, and its arguments, none of which was a run. */
     void abandonRequest();

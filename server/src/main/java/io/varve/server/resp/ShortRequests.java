@@ -84,7 +84,7 @@ final class ShortRequests {
             }
             at = content;
         }
-        sink.endRequest(false);
+        sink.endRequest(Shortage.NONE);
         return at;
     }
 

@@ -143,7 +143,7 @@ public final class CommandHarness implements AutoCloseable {
             batch.argument(memoryAt, bytes.length);
             memoryAt += bytes.length;
         }
-        batch.endRequest(false);
+        batch.endRequest(io.varve.server.resp.Shortage.NONE);
     }
 
     /** Prepares and runs the whole batch. */

@@ -113,7 +113,7 @@ class ObservationTest {
         Batch batch = new Batch();
         batch.beginRequest(1);
         batch.runArgument(run);
-        batch.endRequest(false);
+        batch.endRequest(io.varve.server.resp.Shortage.NONE);
         ValueRun taken = java.util.Objects.requireNonNull(batch.takeRun(0, 0));
         for (int i = 0; i < length; i++) {
             Memory.putByte(taken.address() + i, (byte) 'y');

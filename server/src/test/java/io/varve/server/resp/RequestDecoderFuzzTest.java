@@ -132,9 +132,9 @@ public class RequestDecoderFuzzTest {
         }
 
         @Override
-        public void endRequest(boolean refused) {
+        public void endRequest(Shortage shortage) {
             assertThat(current).hasSize(announced);
-            if (refused) {
+            if (shortage != Shortage.NONE) {
                 current.add("refused");
             }
             requests.add(current);

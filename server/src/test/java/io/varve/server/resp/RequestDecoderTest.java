@@ -47,9 +47,9 @@ class RequestDecoderTest {
         }
 
         @Override
-        public void endRequest(boolean refused) {
-            if (refused) {
-                current.add("refused");
+        public void endRequest(Shortage shortage) {
+            if (shortage != Shortage.NONE) {
+                current.add("refused: " + shortage);
             }
             requests.add(current);
         }
@@ -190,7 +190,7 @@ class RequestDecoderTest {
                 feed.piece(bytes, i, Math.min(bytes.length, i + step));
                 assertThat(feed.kept.length).isLessThan(1100);
             }
-            assertThat(feed.recorder.requests).isEqualTo(List.of(List.of("SET", "k", "", "refused"), List.of("PING")));
+            assertThat(feed.recorder.requests).isEqualTo(List.of(List.of("SET", "k", "", "refused: MAXMEMORY"), List.of("PING")));
         }
     }
 
@@ -309,29 +309,28 @@ class RequestDecoderTest {
         RequestDecoder decoder = new RequestDecoder(new Runs(), memory, 1 << 24);
         Recorder recorder = new Recorder();
         int count = 20_000;
-        byte[] bytes = ("*" + Integer.MAX_VALUE + "\r\n" + "$0\r\n\r\n".repeat(100_000) + "*" + count + "\r\n"
+        byte[] bytes = ("*100000\r\n" + "$0\r\n\r\n".repeat(100_000) + "*" + count + "\r\n"
                 + "$0\r\n\r\n".repeat(count)).getBytes(StandardCharsets.ISO_8859_1);
         ByteBuf in = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes.length).writeBytes(bytes);
         try {
             long address = ReplyWriter.addressOf(in);
-            assertThat(decoder.decode(address, 0, 13, 1, recorder)).isZero();
+            assertThat(decoder.decode(address, 0, 9, 1, recorder)).isZero();
             assertThat(decoder.isInRequest()).isTrue();
             assertThat(memory.takenBytes()).isZero();
             assertThat(decoder.error()).isNull();
-            decoder.decode(address, 0, bytes.length, 1, recorder);
-            assertThat(decoder.error()).isEqualTo("Protocol error: too many arguments for the server's heap");
-            assertThat(memory.takenBytes()).isPositive();
-            decoder.close();
-            assertThat(memory.takenBytes()).isZero();
-
-            RequestDecoder another = new RequestDecoder(new Runs(), memory, 1 << 24);
             int second = bytes.length - count * 6 - 8;
-            assertThat(another.decode(address, second, bytes.length, 1, recorder)).isEqualTo(bytes.length);
-            assertThat(recorder.requests.getFirst()).hasSize(count);
+            assertThat(decoder.decode(address, 0, bytes.length, 1, recorder)).isEqualTo(second);
+            assertThat(decoder.error()).isNull();
+            assertThat(memory.takenBytes()).as("of a request that is refused").isZero();
+            assertThat(recorder.requests.getFirst()).hasSize(ArgumentMemory.FREE_ENTRIES + 1)
+                    .endsWith("refused: ARGUMENT_MEMORY");
+
+            assertThat(decoder.decode(address, second, bytes.length, 1, recorder)).isEqualTo(bytes.length);
+            assertThat(recorder.requests.getLast()).hasSize(count);
             assertThat(memory.takenBytes()).as("until it has been executed").isPositive();
-            another.executed();
+            decoder.executed();
             assertThat(memory.takenBytes()).isZero();
-            another.close();
+            decoder.close();
         } finally {
             in.release();
         }

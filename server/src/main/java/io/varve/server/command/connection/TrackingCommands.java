@@ -96,7 +96,7 @@ final class TrackingCommands {
                 return;
             }
             if (!begin(client, asked)) {
-                call.reply().error(Errors.OUT_OF_MEMORY);
+                call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
         } else if (call.argumentIs(2, "OFF")) {

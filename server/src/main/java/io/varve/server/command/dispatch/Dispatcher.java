@@ -30,6 +30,7 @@ import io.varve.server.command.Transaction;
 import io.varve.server.events.KeyEvents;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.Shortage;
 import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -250,8 +251,9 @@ public final class Dispatcher implements AutoCloseable {
         queued = false;
         failed = false;
         if (ordinary && spec != null && spec.isPlain() && spec.acceptsCount(batch.argumentCount(command))) {
-            if (isWithoutRoom(batch, command, spec, client)) {
-                Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+            String shortage = shortage(batch, command, spec, client);
+            if (shortage != null) {
+                Refusal.reply(client, spec, reply, shortage);
             } else {
                 runNow(batch, command, spec, client, reply, mark);
             }
@@ -283,10 +285,14 @@ public final class Dispatcher implements AutoCloseable {
         }
     }
 
-    private boolean isWithoutRoom(Batch batch, int command, CommandSpec spec, Client client) {
+    /** The error for a command that there is no memory for; null if there is. */
+    private @Nullable String shortage(Batch batch, int command, CommandSpec spec, Client client) {
+        if (batch.isRefused(command)) {
+            return Errors.of(batch.shortage(command));
+        }
         // Of what may stop half way it is asked anew: values that grow take more than their arguments say.
         boolean isRoomy = roomy && (batch.keyCount(command) <= 1 || spec.isAllOrNothing());
-        return batch.isRefused(command) || !isRoomy && spec.isDenyOom() && !room.admit(batch, command, client, 0);
+        return !isRoomy && spec.isDenyOom() && !room.admit(batch, command, client, 0) ? Errors.OUT_OF_MEMORY : null;
     }
 
     private void executeIfAllowed(Batch batch, int command, @Nullable CommandSpec spec, Client client,
@@ -320,8 +326,8 @@ public final class Dispatcher implements AutoCloseable {
         } else if (!client.user().isUnrestricted()
                 && (refusal = server.accessGuard().refusal(client, batch, command, spec)) != null) {
             Refusal.reply(client, spec, reply, refusal);
-        } else if (isWithoutRoom(batch, command, spec, client)) {
-            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+        } else if ((refusal = shortage(batch, command, spec, client)) != null) {
+            Refusal.reply(client, spec, reply, refusal);
         } else if (!spec.isAllowedWhileListening() && client.isListeningOnly()) {
             Refusal.reply(client, spec, reply, Refusal.notWhileListening(spec));
         } else if (monitored && MonitorFeed.isKeptFrom(client, spec)) {
@@ -382,12 +388,15 @@ public final class Dispatcher implements AutoCloseable {
             ReplyWriter reply) {
         // Of what will not run nothing is kept.
         boolean inVain = transaction.failed() || client.watch().isToldBroken();
-        if (inVain || transaction.add(batch, command, spec, room.neededBytes(batch, command), preparation)) {
+        Shortage shortage = inVain
+                ? Shortage.NONE
+                : transaction.add(batch, command, spec, room.neededBytes(batch, command), preparation);
+        if (shortage == Shortage.NONE) {
             queued = true;
             client.queued(transaction.size(), transaction.heldBytes());
             reply.simple("QUEUED");
         } else {
-            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+            Refusal.reply(client, spec, reply, Errors.of(shortage));
         }
     }
 
@@ -465,7 +474,7 @@ public final class Dispatcher implements AutoCloseable {
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
                 if (tries++ == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
-                    Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+                    Refusal.reply(client, spec, reply, Errors.of(none));
                     return;
                 }
             } catch (Arguments.TextTooLongException tooLong) {

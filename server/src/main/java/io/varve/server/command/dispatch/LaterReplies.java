@@ -49,7 +49,7 @@ final class LaterReplies {
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
                 if (tries == Dispatcher.MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
-                    reply.error(Errors.OUT_OF_MEMORY);
+                    reply.error(Errors.of(none));
                     return;
                 }
             }

@@ -34,17 +34,18 @@ public final class KeyCommands {
 
     /** Adds the family. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(keys("del", -2, "1.0.0", "Deletes keys").keys(1, -1, 1).access("RM delete").flags(WRITE)
+        table.add(keys("del", -2, "1.0.0", "Deletes keys").keys(1, -1, 1).keysInTurn().access("RM delete")
+                .flags(WRITE)
                 .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
                 .handler(KeyCommands::del));
-        table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1)
+        table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1).keysInTurn()
                 .access("RM delete").flags(WRITE, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
                 .complexity("O(N) in the keys").handler(KeyCommands::del));
-        table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).access("RO")
+        table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).keysInTurn().access("RO")
                 .flags(READONLY, FAST)
                 .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
                 .handler(KeyCommands::exists));
-        table.add(keys("touch", -2, "3.2.1", "Renews the access clocks of keys").keys(1, -1, 1)
+        table.add(keys("touch", -2, "3.2.1", "Renews the access clocks of keys").keys(1, -1, 1).keysInTurn()
                 .access("RO").flags(READONLY, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
                 .complexity("O(N) in the keys").handler(KeyCommands::touch));
         table.add(

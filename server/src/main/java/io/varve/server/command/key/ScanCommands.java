@@ -105,7 +105,7 @@ public final class ScanCommands {
         byte[] pattern = patternArgument == 0 ? null : call.argumentBytes(patternArgument);
         // The pattern is on the heap and beside it.
         if (!loan.take(WAITING_BYTES + (pattern == null ? 0 : 2L * pattern.length))) {
-            call.reply().error(Errors.OUT_OF_MEMORY);
+            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return null;
         }
         return new TwoTierScan.Filter(pattern, type);

@@ -114,7 +114,7 @@ public final class PubSubCommands {
         Subscriptions mine = call.client().subscriptions();
         for (int i = 1; i < call.argumentCount(); i++) {
             if (!mine.add(scope, argument(call, i))) {
-                call.reply().error(Errors.OUT_OF_MEMORY);
+                call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
             confirm(call.reply(), scope.subscribeWord());

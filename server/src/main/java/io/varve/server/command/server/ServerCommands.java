@@ -268,7 +268,7 @@ public final class ServerCommands {
     private static void wait(Invocation call, long timeoutMillis) {
         ArgumentMemory memory = call.server().argumentMemory();
         if (!memory.take(WAITING_BYTES)) {
-            call.reply().error(Errors.OUT_OF_MEMORY);
+            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }
         Suspension wait = call.suspend(timeoutMillis, reply -> reply.integer(0));

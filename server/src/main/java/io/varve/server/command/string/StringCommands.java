@@ -78,15 +78,17 @@ public final class StringCommands {
                 .sharesClock().flags(READONLY, FAST)
                 .handler(StringCommands::strlen));
         table.add(string("mget", -2, "1.0.0", "Answers the strings of several keys").keys(1, -1, 1)
+                .keysInTurn()
                 .access("RO access").flags(READONLY, FAST).tips("request_policy:multi_shard")
                 .complexity("O(N) in the keys")
                 .handler(StringCommands::mget));
         table.add(string("mset", -3, "1.0.1", "Sets several keys to strings at once").keys(1, -1, 2)
+                .keysInTurn()
                 .access("OW update").flags(WRITE, DENYOOM)
                 .tips("request_policy:multi_shard", "response_policy:all_succeeded")
                 .complexity("O(N) in the keys").handler(StringCommands::mset));
         table.add(string("msetnx", -3, "1.0.1", "Sets several keys to strings at once unless one of them exists")
-                .keys(1, -1, 2).access("OW insert").flags(WRITE, DENYOOM).complexity("O(N) in the keys")
+                .keys(1, -1, 2).keysInTurn().access("OW insert").flags(WRITE, DENYOOM).complexity("O(N) in the keys")
                 .tips("request_policy:multi_shard", "response_policy:agg_min").handler(StringCommands::msetnx));
         StringEditCommands.addTo(table);
     }

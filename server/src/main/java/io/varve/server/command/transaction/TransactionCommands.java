@@ -58,7 +58,7 @@ public final class TransactionCommands {
         }
         Transaction begun = call.beginTransaction();
         if (begun == null) {
-            call.reply().error(Errors.OUT_OF_MEMORY);
+            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }
         client.begin(begun);
@@ -85,7 +85,7 @@ public final class TransactionCommands {
             Key key = call.keyAt(i);
             boolean exists = call.session().peek(key, item);
             if (!client.watch().add(key, exists, exists ? call.session().changesAtMillis(item) : Item.NEVER)) {
-                call.reply().error(Errors.OUT_OF_MEMORY);
+                call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
         }
