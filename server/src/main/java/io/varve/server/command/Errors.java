@@ -6,6 +6,10 @@ import io.varve.server.resp.Shortage;
 /** The errors that many commands reply. Immutable: constants only. */
 public final class Errors {
     public static final String NOT_AN_INTEGER = "ERR value is not an integer or out of range";
+    public static final String OUT_OF_RANGE = "ERR value is out of range";
+    /** The one integer that cannot be negated. */
+    public static final String NOT_NEGATABLE = OUT_OF_RANGE
+            + ", value must between -9223372036854775807 and 9223372036854775807";
     public static final String NOT_A_FLOAT = "ERR value is not a valid float";
     public static final String SYNTAX_ERROR = "ERR syntax error";
     public static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";

@@ -344,6 +344,18 @@ public final class Invocation extends CallArguments {
         return false;
     }
 
+    /** {@link #requireLong(int)} for an integer that the handler negates: the least one has no counterpart. */
+    public boolean requireNegatableLong(int argumentIndex) {
+        if (!requireLong(argumentIndex)) {
+            return false;
+        }
+        if (longValue() == Long.MIN_VALUE) {
+            reply().error(Errors.NOT_NEGATABLE);
+            return false;
+        }
+        return true;
+    }
+
     /** Like {@link #requireLong} for a float. */
     public boolean requireDouble(int argumentIndex) {
         return requireDouble(argumentIndex, Errors.NOT_A_FLOAT);

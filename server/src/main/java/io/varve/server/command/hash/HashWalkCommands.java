@@ -1,5 +1,7 @@
 package io.varve.server.command.hash;
 
+import io.varve.server.command.value.RandomRanks;
+import io.varve.server.command.Errors;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
@@ -96,22 +98,17 @@ final class HashWalkCommands {
         boolean withValues = false;
         boolean counted = call.argumentCount() > 2;
         if (counted) {
-            if (!call.requireLong(2)) {
+            if (!call.requireNegatableLong(2)) {
                 return;
             }
             count = call.longValue();
-            if (count == Long.MIN_VALUE) {
-                call.reply().error("ERR value is out of range, value must between -9223372036854775807 and "
-                        + "9223372036854775807");
-                return;
-            }
             if (call.argumentCount() > 4 || call.argumentCount() == 4 && !call.argumentIs(3, "WITHVALUES")) {
                 call.syntaxError();
                 return;
             }
             withValues = call.argumentCount() == 4;
             if (withValues && Math.abs(count) > Long.MAX_VALUE / 2) {
-                call.reply().error("ERR value is out of range");
+                call.reply().error(Errors.OUT_OF_RANGE);
                 return;
             }
         }
@@ -131,6 +128,10 @@ final class HashWalkCommands {
             } else {
                 reply.nil();
             }
+            return;
+        }
+        if (fields > 0 && count < -RandomRanks.MOST_PICKS) {
+            reply.error(Errors.OUT_OF_RANGE);
             return;
         }
         long answered = fields == 0 ? 0 : count < 0 ? -count : Math.min(count, fields);

@@ -193,7 +193,7 @@ public final class ListCommands {
     }
 
     private static void remove(Invocation call) {
-        if (!call.requireLong(2)) {
+        if (!call.requireNegatableLong(2)) {
             return;
         }
         ListValue list = Lists.of(call).first();

@@ -101,7 +101,7 @@ final class ListReadCommands {
         for (int i = 3; i < call.argumentCount(); i += 2) {
             boolean valued = i + 1 < call.argumentCount();
             if (valued && call.argumentIs(i, "RANK")) {
-                if (!call.requireLong(i + 1)) {
+                if (!call.requireNegatableLong(i + 1)) {
                     return;
                 }
                 rank = call.longValue();

@@ -2,6 +2,7 @@ package io.varve.server.command.set;
 
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.varve.server.command.Errors;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
@@ -97,15 +98,10 @@ final class SetWalkCommands {
             call.syntaxError();
             return;
         }
-        if (counted && !call.requireLong(2)) {
+        if (counted && !call.requireNegatableLong(2)) {
             return;
         }
         long count = counted ? call.longValue() : 1;
-        if (count == Long.MIN_VALUE) {
-            call.reply().error(
-                    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807");
-            return;
-        }
         SetValue set = Sets.of(call).first();
         Found found = set.open(call, call.keyAt(0));
         if (found == Found.WRONG_TYPE) {
@@ -116,6 +112,8 @@ final class SetWalkCommands {
             replyAny(reply, set);
         } else if (found == Found.MISSING || count == 0) {
             reply.array(0);
+        } else if (count < -RandomRanks.MOST_PICKS) {
+            reply.error(Errors.OUT_OF_RANGE);
         } else if (count < 0) {
             reply.array(-count);
             RandomRanks.forEachPick(set, -count, () -> set.replyMember(reply));

@@ -2,6 +2,7 @@ package io.varve.server.command.sortedset;
 
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.varve.server.command.Errors;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
@@ -79,22 +80,17 @@ final class SortedSetWalkCommands {
             }
             return;
         }
-        if (!call.requireLong(2)) {
+        if (!call.requireNegatableLong(2)) {
             return;
         }
         long count = call.longValue();
-        if (count == Long.MIN_VALUE) {
-            call.reply().error(
-                    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807");
-            return;
-        }
         if (call.argumentCount() > 4 || call.argumentCount() == 4 && !call.argumentIs(3, "WITHSCORES")) {
             call.syntaxError();
             return;
         }
         boolean withScores = call.argumentCount() == 4;
         if (withScores && Math.abs(count) > Long.MAX_VALUE / 2) {
-            call.reply().error("ERR value is out of range");
+            call.reply().error(Errors.OUT_OF_RANGE);
             return;
         }
         if (set.open(call, call.keyAt(0)) != Found.WRONG_TYPE) {
@@ -105,6 +101,10 @@ final class SortedSetWalkCommands {
     /** A positive count asks for different members, as many as there are; a negative one for that many picks. */
     private static void replyRandom(ReplyWriter reply, SortedSetValue set, long count, boolean withScores) {
         long size = set.size();
+        if (size > 0 && count < -RandomRanks.MOST_PICKS) {
+            reply.error(Errors.OUT_OF_RANGE);
+            return;
+        }
         long answered = size == 0 ? 0 : count < 0 ? -count : Math.min(count, size);
         ScoredReplies.head(reply, answered, withScores);
         if (answered == 0) {

@@ -15,6 +15,9 @@ import java.util.random.RandomGenerator;
  * drawn. So a pick takes the same time however many ranks there are, and little is noted however many are wanted.
  */
 public final class RandomRanks {
+    /** No reply has more picks with repetition: an array of more elements has no length that clients read. */
+    public static final long MOST_PICKS = Integer.MAX_VALUE / 2;
+
     /** Of each so many ranks one at least is wanted: then each is asked. */
     private static final int FEW_PER_PICK = 3;
     /** How many picks a stretch has about. */
