@@ -164,7 +164,7 @@ class AdminCommandsTest {
         assertThat(info("MEMORY", "nosuch", "cpu").keySet()).containsExactly("Memory", "CPU");
         assertThat(section("server")).containsEntry("server_name", "varve")
                 .containsEntry("tcp_port", Integer.toString(server.port()))
-                .hasEntrySatisfying("redis_version", version -> assertThat(version).startsWith("7.2."));
+                .hasEntrySatisfying("redis_version", version -> assertThat(version).startsWith("7.4."));
     }
 
     private static void isNumber(String text) {

@@ -110,7 +110,7 @@ class CatalogueCommandsTest {
             "COMMAND GETKEYS get a b c; -ERR Invalid number of arguments specified for command",
             "COMMAND GETKEYS object nosuch k; -ERR Invalid command specified",
             "COMMAND GETKEYS nosuch x; -ERR Invalid command specified",
-            "COMMAND GETKEYS get; -ERR wrong number of arguments for 'command|getkeys' command",
+            "COMMAND GETKEYS get; -ERR Invalid number of arguments specified for command",
             "COMMAND COUNT x; -ERR wrong number of arguments for 'command|count' command",
             "COMMAND nosuch; -ERR unknown subcommand 'nosuch'. Try COMMAND HELP."})
     void listsAndKeys(String request, String reply) throws IOException {

@@ -335,7 +335,7 @@ class ConnectionTest {
             assertThat(client.readToEnd()).isEqualTo(
                     "-ERR DB index is out of range\r\n-ERR value is not an integer or out of range\r\n+OK\r\n"
                             + "-NOPROTO unsupported protocol version\r\n"
-                            + "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.2.4\r\n$5\r\nproto\r\n:3\r\n"
+                            + "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.4.1\r\n$5\r\nproto\r\n:3\r\n"
                             + "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
                             + "$7\r\nmodules\r\n*0\r\n+RESET\r\n+PONG\r\n+OK\r\n");
         }

@@ -158,9 +158,9 @@ class ExporterReadsTest {
                 assertThat(parts).as(word).hasSize(2);
                 fields.put(parts[0], parts[1]);
             }
-            // Those of 7.0.15 in its order, and what 7.2 has behind them.
+            // Those of 7.0.15 in its order, and what 7.2 and 7.4 have more.
             assertThat(String.join(" ", fields.keySet())).isEqualTo("id addr laddr fd name age idle flags db sub psub"
-                    + " ssub multi qbuf qbuf-free argv-mem multi-mem rbs rbp obl oll omem tot-mem events cmd user redir"
+                    + " ssub multi watch qbuf qbuf-free argv-mem multi-mem rbs rbp obl oll omem tot-mem events cmd user redir"
                     + " resp lib-name lib-ver");
             assertThat(fields).containsEntry("name", "redis_exporter").containsEntry("cmd", "client|list")
                     .containsEntry("flags", "N").containsEntry("user", "default").containsEntry("resp", "2");

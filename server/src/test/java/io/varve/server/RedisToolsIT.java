@@ -74,7 +74,7 @@ class RedisToolsIT {
         assertThat(cli("-3", "HSET", "h", "f", "1")).isEqualTo("1\n");
         assertThat(cli("-3", "HGETALL", "h")).isEqualTo("f 1\n");
         assertThat(cli("--no-raw", "HGETALL", "h")).isEqualTo("1) \"f\"\n2) \"1\"\n");
-        assertThat(cli("INFO")).contains("# Server", "redis_version:7.2", "# Keyspace", "db0:keys=2,expires=0");
+        assertThat(cli("INFO")).contains("# Server", "redis_version:7.4", "# Keyspace", "db0:keys=2,expires=0");
         assertThat(cli("--scan").lines()).containsExactlyInAnyOrder("k", "h");
         assertThat(cli("--scan", "--pattern", "k*")).isEqualTo("k\n");
         assertThat(cli("--bigkeys")).contains("Sampled 2 keys", "1 strings with 1 bytes", "1 hashs with 1 fields");

@@ -9,6 +9,9 @@ package io.varve.server.admin;
  * @param bufferBytes        what connections hold for what was received and not executed, and for what was not yet sent
  * @param largestInputBytes  the most that one has sent and that is not executed
  * @param largestOutputBytes the most that one is still to be sent
+ * @param watching           those that watch keys
+ * @param listening          those that listen to channels or patterns
+ * @param watchedKeys        how many keys are watched, each counted once for each client that watches it
  */
 public record ClientTotals(int waiting, int limited, int keys, long bufferBytes, long largestInputBytes,
-        long largestOutputBytes) {}
+        long largestOutputBytes, int watching, int listening, long watchedKeys) {}

@@ -1,5 +1,6 @@
 package io.varve.server.admin;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes INFO: Redis 7.2's sections and fields as far as they have a meaning here, and a section of our own. Many
+ * Writes INFO: Redis 7.4's sections and fields as far as they have a meaning here, and a section of our own. Many
  * threads: holds only counters that guard themselves.
  */
 public final class InfoReport {
@@ -27,10 +28,10 @@ public final class InfoReport {
     /** Redis's clock of accesses has 24 bits. */
     private static final long LRU_CLOCK_MASK = (1 << 24) - 1;
     private static final List<String> DEFAULT_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
-            "replication", "cpu", "modules", "errorstats", "cluster", "keyspace", "varve");
+            "replication", "cpu", "modules", "errorstats", "unknowncommands", "cluster", "keyspace", "varve");
     private static final List<String> ALL_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
-            "replication", "cpu", "modules", "commandstats", "errorstats", "latencystats", "cluster", "keyspace",
-            "varve");
+            "replication", "cpu", "modules", "commandstats", "errorstats", "unknowncommands", "latencystats",
+            "cluster", "keyspace", "varve");
 
     private final InfoSource source;
     private final OperationRate rate = new OperationRate(3);
@@ -88,6 +89,7 @@ public final class InfoReport {
             case "modules" -> out.head("Modules");
             case "commandstats" -> commandStats(out);
             case "errorstats" -> errorStats(out);
+            case "unknowncommands" -> unknownCommands(out);
             case "latencystats" -> latencyStats(out);
             case "cluster" -> out.head("Cluster").field("cluster_enabled", 0);
             case "keyspace" -> keyspace(out, stats, source.flash());
@@ -120,9 +122,17 @@ public final class InfoReport {
                 .field("uptime_in_seconds", uptime).field("uptime_in_days", uptime / 86_400)
                 .field("hz", source.config().number("hz")).field("configured_hz", source.config().number("hz"))
                 .field("lru_clock", source.cache().config().ticker().wallMillis() / 1000 & LRU_CLOCK_MASK)
-                .field("executable", System.getProperty("java.home"))
+                .field("executable", executable())
                 .field("config_file", source.config().file() == null ? "" : source.config().file().toString())
                 .field("io_threads_active", source.config().number("io-threads") > 1 ? 1 : 0);
+    }
+
+    /** The launcher's path, where it started the server. */
+    private static String executable() {
+        String home = System.getProperty("varve.home");
+        return home == null
+                ? Path.of(System.getProperty("java.home"), "bin", "java").toString()
+                : Path.of(home, "varve").toString();
     }
 
     private void clients(InfoSection out) {
@@ -133,8 +143,9 @@ public final class InfoReport {
                 .field("client_recent_max_output_buffer", totals.largestOutputBytes())
                 .field("blocked_clients", totals.waiting())
                 .field("tracking_clients", source.trackingTotals().clients())
+                .field("pubsub_clients", totals.listening()).field("watching_clients", totals.watching())
                 .field("clients_in_timeout_table", totals.limited())
-                .field("total_blocking_keys", totals.keys())
+                .field("total_watched_keys", totals.watchedKeys()).field("total_blocking_keys", totals.keys())
                 .field("total_blocking_keys_on_nokey", 0);
     }
 
@@ -217,6 +228,7 @@ public final class InfoReport {
                 .field("active_defrag_key_misses", 0).field("total_active_defrag_time", 0)
                 .field("current_active_defrag_time", 0).field("tracking_total_keys", tracking.keys())
                 .field("tracking_total_items", tracking.items()).field("tracking_total_prefixes", tracking.prefixes())
+                .field("unknown_commands", source.unknownCommands().total())
                 .field("unexpected_error_replies", 0).field("total_error_replies", source.errors().total())
                 .field("dump_payload_sanitizations", 0).field("total_reads_processed", total(Total.READS))
                 .field("total_writes_processed", total(Total.WRITES)).field("io_threaded_reads_processed", 0)
@@ -264,6 +276,15 @@ public final class InfoReport {
         out.head("Errorstats");
         for (Map.Entry<String, Long> entry : source.errors().byPrefix().entrySet()) {
             out.field("errorstat_" + entry.getKey(), "count=" + entry.getValue());
+        }
+    }
+
+    /** Left out while there are none. */
+    private void unknownCommands(InfoSection out) {
+        Map<String, Long> byName = source.unknownCommands().byName();
+        if (!byName.isEmpty()) {
+            out.head("Unknowncommands");
+            byName.forEach((name, calls) -> out.field("unknowncmd_" + name, "calls=" + calls));
         }
     }
 

@@ -25,6 +25,9 @@ public interface InfoSource {
 
     ErrorCounts errors();
 
+    /** What clients sent that is no command here. */
+    UnknownCommands unknownCommands();
+
     /** Full names of commands and subcommands; the index is the one of the counters. */
     List<String> commandNames();
 

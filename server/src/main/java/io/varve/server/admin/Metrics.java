@@ -156,6 +156,8 @@ public final class Metrics implements AutoCloseable {
         gauge("connections.waiting", NONE, "Clients whose command has no answer yet",
                 reading -> reading.clients().waiting());
         counter("connections.received", NONE, "Clients that came", _ -> source.connectionsReceived());
+        counter("commands.unknown", NONE, "Commands that clients sent and that there are none of",
+                _ -> source.unknownCommands().total());
         counter("connections.rejected", NONE, "Clients that were one too many", _ -> source.connectionsRejected());
         gauge("connections.input.largest", BYTES, "The most that one client has sent and that is not executed",
                 reading -> reading.clients().largestInputBytes());

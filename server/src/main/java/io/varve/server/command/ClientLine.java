@@ -27,7 +27,7 @@ public final class ClientLine {
                 + " db="
                 + client.database() + " sub=" + listensTo.channels() + " psub=" + listensTo.patterns() + " ssub="
                 + listensTo.shardChannels() + " multi="
-                + client.queuedCommands() + " qbuf=" + incoming + " qbuf-free="
+                + client.queuedCommands() + " watch=" + client.watch().keyCount() + " qbuf=" + incoming + " qbuf-free="
                 + (capacity - incoming) + " argv-mem=0 multi-mem=" + client.queuedBytes()
                 + " rbs=0 rbp=0 obl=0 oll=0 omem="
                 + outgoing + " tot-mem=" + (capacity + outgoing + client.queuedBytes()) + " events=r cmd="

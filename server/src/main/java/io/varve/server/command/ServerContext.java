@@ -24,6 +24,7 @@ import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.admin.SlowLog;
 import io.varve.server.admin.TrackingTotals;
+import io.varve.server.admin.UnknownCommands;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.blocking.Pass;
 import io.varve.server.blocking.Waiter;
@@ -65,6 +66,7 @@ public final class ServerContext implements InfoSource {
     private final LatencyMonitor latencies = new LatencyMonitor();
     private final HiccupMeter hiccups;
     private final ErrorCounts errors = new ErrorCounts();
+    private final UnknownCommands unknownCommands = new UnknownCommands();
     private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
     private final ArgumentMemory argumentMemory;
     private final Channels channels;
@@ -216,6 +218,11 @@ public final class ServerContext implements InfoSource {
     }
 
     @Override
+    public UnknownCommands unknownCommands() {
+        return unknownCommands;
+    }
+
+    @Override
     public List<LoopCounters> loops() {
         return loops;
     }
@@ -236,6 +243,7 @@ public final class ServerContext implements InfoSource {
     public void resetStats() {
         counterEpoch.incrementAndGet();
         errors.reset();
+        unknownCommands.reset();
         access.log().resetCounts();
         clients.resetCounts();
         cache.resetStats();
@@ -427,6 +435,8 @@ public final class ServerContext implements InfoSource {
         long bufferBytes = 0;
         long largestInput = 0;
         long largestOutput = 0;
+        int watching = 0;
+        int listening = 0;
         for (Client client : clients.unordered()) {
             Connection connection = client.connection();
             Suspension suspension = client.suspension();
@@ -434,12 +444,15 @@ public final class ServerContext implements InfoSource {
                 waiting++;
                 limited += suspension.timeoutMillis() > 0 ? 1 : 0;
             }
+            watching += client.watch().keyCount() > 0 ? 1 : 0;
+            listening += client.isListening() ? 1 : 0;
             long outgoing = client.outgoingBytes();
             bufferBytes += connection.incomingCapacityBytes() + outgoing;
             largestInput = Math.max(largestInput, connection.incomingBytes());
             largestOutput = Math.max(largestOutput, outgoing);
         }
-        return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput);
+        return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput, watching,
+                listening, watchedKeys.total());
     }
 
     @Override

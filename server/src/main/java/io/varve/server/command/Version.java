@@ -9,7 +9,7 @@ import java.util.Objects;
 /** What is said about versions. Immutable: constants only. */
 public final class Version {
     /** The version of Redis whose commands and replies are spoken. */
-    public static final String REDIS = "7.2.4";
+    public static final String REDIS = "7.4.1";
     /** Varve's own: that of the build, be it started from a jar or from compiled classes. */
     public static final String VARVE = own();
 

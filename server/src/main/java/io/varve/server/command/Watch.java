@@ -53,6 +53,8 @@ public final class Watch {
     private final ArgumentMemory memory;
     private Round round = new Round();
     private long charged;
+    /** Written by the client's event loop, read by those who tell of clients. */
+    private volatile int keyCount;
 
     /** @param memory what the keys are charged to */
     Watch(WatchedKeys all, ArgumentMemory memory) {
@@ -80,7 +82,13 @@ public final class Watch {
         charged += bytes;
         round.seen.put(name, new Seen(key.shard(), existed, changesAtMillis));
         all.add(name, round);
+        keyCount = round.seen.size();
         return true;
+    }
+
+    /** How many keys are watched. */
+    public int keyCount() {
+        return keyCount;
     }
 
     /** Watches nothing any more. */
@@ -93,6 +101,7 @@ public final class Watch {
         over.seen.keySet().forEach(key -> all.remove(key, over));
         memory.give(charged);
         charged = 0;
+        keyCount = 0;
     }
 
     /** The shards of the keys. */

@@ -232,7 +232,9 @@ public final class ClientCommands {
                     call.reply().error("ERR maxage should be greater than 0");
                     return null;
                 }
-                long oldestMillis = server.ticker().wallMillis() - call.longValue() * 1000;
+                // What is older than the epoch nobody is.
+                long seconds = Math.min(call.longValue(), server.ticker().wallMillis() / 1000);
+                long oldestMillis = server.ticker().wallMillis() - seconds * 1000;
                 filter = filter.and(client -> client.createdMillis() <= oldestMillis);
             } else {
                 call.syntaxError();

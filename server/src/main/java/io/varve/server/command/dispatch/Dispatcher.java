@@ -319,6 +319,7 @@ public final class Dispatcher implements AutoCloseable {
                 || !spec.acceptsCount(batch.argumentCount(command))
                 || spec.isForDebugging() && !Refusal.mayDebug(server, client)) {
             Refusal.reply(client, spec, reply, Refusal.of(batch, command, spec, Refusal.mayDebug(server, client)));
+            countUnknown(batch, command, spec, client);
         } else if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
             Refusal.reply(client, spec, reply, Refusal.NO_AUTH);
         } else if (transaction != null && cannotBeQueued(spec)) {
@@ -355,6 +356,17 @@ public final class Dispatcher implements AutoCloseable {
         if (waiter != null) {
             // It has been answered, by its handler or in its place.
             server.stopWaiting(client, false);
+        }
+    }
+
+    /** Those of clients that may send commands: others are told nothing of what there is. */
+    private void countUnknown(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
+        String name = client.authenticated() ? Refusal.unknownName(batch, command, spec) : null;
+        if (name != null) {
+            String library = client.libraryName();
+            server.unknownCommands().add(name,
+                    client.address() + (library.isEmpty() ? "" : " (" + library + " " + client.libraryVersion() + ")"),
+                    session.now());
         }
     }
 

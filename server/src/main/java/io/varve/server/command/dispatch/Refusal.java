@@ -21,6 +21,8 @@ final class Refusal {
             + " set to \"local\", you can run it from a local connection, otherwise you need to set this option in the"
             + " configuration file, and then restart the server.";
 
+    private static final int NAME_BYTES = 48;
+
     private Refusal() {}
 
     /** Why the command cannot be run at all. */
@@ -44,6 +46,15 @@ final class Refusal {
                     + spec.name().toUpperCase(Locale.ROOT) + " HELP.";
         }
         return "ERR wrong number of arguments for '" + spec.fullName() + "' command";
+    }
+
+    /** The name of a command, or of a subcommand, that there is none of; null if it is refused for another reason. */
+    static @Nullable String unknownName(Batch batch, int command, @Nullable CommandSpec spec) {
+        if (spec == null) {
+            return text(batch, command, 0, NAME_BYTES);
+        }
+        boolean known = !spec.hasSubcommands() || batch.argumentCount(command) < 2;
+        return known ? null : spec.name() + "|" + text(batch, command, 1, NAME_BYTES);
     }
 
     private static String text(Batch batch, int command, int argument, int maxBytes) {

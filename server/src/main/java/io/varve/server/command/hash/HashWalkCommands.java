@@ -76,16 +76,17 @@ final class HashWalkCommands {
         }
         HashValue hash = HashValue.of(call);
         Found found = hash.open(call.keyAt(0));
-        if (found == Found.WRONG_TYPE || found == Found.PRESENT && !cursor.readOptions(call, 3, false)) {
+        if (found == Found.WRONG_TYPE || found == Found.PRESENT && !cursor.readOptions(call, 3, false, true)) {
             return;
         }
         ReplyWriter reply = call.reply();
         long mark = reply.beginDeferred();
+        int what = cursor.noValues() ? FIELDS : FIELDS | VALUES;
         int[] answered = {0};
         long next = found == Found.MISSING ? 0 : hash.scan(cursor.position(), cursor.count(), () -> {
             if (cursor.matches(call, hash.fieldAddress(), hash.fieldLength())) {
-                reply(reply, hash, FIELDS | VALUES);
-                answered[0] += 2;
+                reply(reply, hash, what);
+                answered[0] += Integer.bitCount(what);
             }
         });
         reply.endScan(mark, next, answered[0]);

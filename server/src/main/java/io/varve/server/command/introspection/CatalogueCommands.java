@@ -54,9 +54,9 @@ public final class CatalogueCommands {
                         .tips(ORDER).complexity("O(N) in the commands asked for").handler(this::docs))
                 .subcommand(describe("list", -2, "7.0.0", "The names of the commands, of all or of some.").tips(ORDER)
                         .complexity("O(N) in the commands").handler(this::list))
-                .subcommand(describe("getkeys", -4, "2.8.13", "The keys in a whole command.")
+                .subcommand(describe("getkeys", -3, "2.8.13", "The keys in a whole command.")
                         .complexity("O(N) in the arguments").handler(call -> keys(call, false)))
-                .subcommand(describe("getkeysandflags", -4, "7.0.0",
+                .subcommand(describe("getkeysandflags", -3, "7.0.0",
                         "The keys in a whole command, and what is done to them.").complexity("O(N) in the arguments")
                         .handler(call -> keys(call, true)))
                 .subcommand(HelpText.describe("server", "5.0.0").categories("@connection")

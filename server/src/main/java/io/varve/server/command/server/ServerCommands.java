@@ -8,15 +8,12 @@ import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.admin.InfoReport;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandFlag;
 import io.varve.server.command.CommandSpec;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Errors;
 import io.varve.server.command.FlashAnswers;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.Suspension;
-import io.varve.server.resp.ArgumentMemory;
 
 import static io.varve.server.command.CommandFlag.ADMIN;
 import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
@@ -29,11 +26,9 @@ import static io.varve.server.command.CommandFlag.READONLY;
 import static io.varve.server.command.CommandFlag.STALE;
 import static io.varve.server.command.CommandFlag.WRITE;
 
-/** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, what belongs to persistence and replicas. Immutable. */
+/** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, and what belongs to persistence. Immutable. */
 public final class ServerCommands {
     private static final int MAX_INFO_ARGUMENTS = 256;
-    /** What a client that waits takes of the heap, bytes. */
-    private static final long WAITING_BYTES = 1 << 10;
 
     private final ServerContext server;
     private final Cache cache;
@@ -72,10 +67,10 @@ public final class ServerCommands {
                 .summary("Exchanges two databases.").handler(this::swapDb));
         table.add(describe("time").arity(1).flags(LOADING, STALE, FAST).since("2.6.0").tips("nondeterministic_output")
                 .summary("The server's clock: seconds and microseconds.").handler(ServerCommands::time));
-        table.add(describe("role").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST).categories("@admin", "@dangerous")
-                .since("2.8.12").summary("The part the server plays in replication.").handler(ServerCommands::role));
         persistence(table);
-        compatibility(table);
+        ReplicationCommands.addTo(table);
+        ClusterCommands.addTo(table);
+        ScriptingCommands.addTo(table);
     }
 
     private void persistence(CommandTable.Builder table) {
@@ -95,26 +90,6 @@ public final class ServerCommands {
         table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
                 .tips("nondeterministic_output").summary("When the data set was last saved, in Unix time.")
                 .handler(call -> call.reply().integer(server.lastSaveSeconds())));
-    }
-
-    /** What clients ask of a server that has no replicas, modules and scripts. */
-    private void compatibility(CommandTable.Builder table) {
-        table.add(CommandSpec.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING)
-                .tips("request_policy:all_shards", "response_policy:agg_min").since("3.0.0")
-                .categories("@connection")
-                .summary("Waits for replicas, of which there are none: it answers 0 at the end of the time.")
-                .handler(ServerCommands::await));
-        table.add(describe("module").arity(-2).since("4.0.0").complexity("Depends on subcommand.")
-                .summary("Modules: there are none.")
-                .subcommand(describe("list").arity(2).flags(ADMIN, NOSCRIPT).since("4.0.0")
-                        .tips("nondeterministic_output_order").summary("Lists the modules that are loaded: none.")
-                        .handler(call -> call.reply().array(0))));
-        table.add(CommandSpec.named("function").group("scripting").arity(-2).since("7.0.0")
-                .complexity("Depends on subcommand.").summary("Function libraries: there are none.")
-                .subcommand(CommandSpec.named("flush").group("scripting").arity(-2).flags(WRITE, NOSCRIPT)
-                        .since("7.0.0").categories("@scripting").summary("Deletes all libraries: there are none.")
-                        .tips("request_policy:all_shards", "response_policy:all_succeeded")
-                        .handler(ServerCommands::functionFlush)));
     }
 
     private static CommandBuilder describe(String name) {
@@ -199,13 +174,6 @@ public final class ServerCommands {
         call.reply().bulkLong(now.getNano() / 1000);
     }
 
-    private static void role(Invocation call) {
-        call.reply().array(3);
-        call.reply().bulkAscii("master");
-        call.reply().integer(0);
-        call.reply().array(0);
-    }
-
     private void shutdown(Invocation call) {
         boolean save = false;
         boolean noSave = false;
@@ -242,52 +210,5 @@ public final class ServerCommands {
         }
         server.saved();
         call.reply().simple("Background saving started");
-    }
-
-    /** No replica will ever acknowledge: one that is waited for is waited for until the end of the time. */
-    private static void await(Invocation call) {
-        if (!call.requireLong(1)) {
-            return;
-        }
-        long replicas = call.longValue();
-        if (!call.requireLong(2, "ERR timeout is not an integer or out of range")) {
-            return;
-        }
-        long timeoutMillis = call.longValue();
-        if (timeoutMillis < 0) {
-            call.reply().error("ERR timeout is negative");
-        } else if (timeoutMillis > Long.MAX_VALUE - call.server().ticker().wallMillis()) {
-            call.reply().error("ERR timeout is out of range");
-        } else if (replicas <= 0 || call.isInTransaction()) {
-            call.reply().integer(0);
-        } else {
-            wait(call, timeoutMillis);
-        }
-    }
-
-    private static void wait(Invocation call, long timeoutMillis) {
-        ArgumentMemory memory = call.server().argumentMemory();
-        if (!memory.take(WAITING_BYTES)) {
-            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
-            return;
-        }
-        Suspension wait = call.suspend(timeoutMillis, reply -> reply.integer(0));
-        wait.letOthersEndIt();
-        wait.whenOver(() -> memory.give(WAITING_BYTES));
-    }
-
-    private static void functionFlush(Invocation call) {
-        if (call.argumentCount() > 3) {
-            call.reply().error("ERR unknown subcommand or wrong number of arguments for '" + call.argumentString(1)
-                    + "'. Try FUNCTION HELP.");
-            return;
-        }
-        boolean known = call.argumentCount() == 2
-                || call.argumentCount() == 3 && (call.argumentIs(2, "ASYNC") || call.argumentIs(2, "SYNC"));
-        if (known) {
-            call.reply().ok();
-        } else {
-            call.reply().error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
-        }
     }
 }

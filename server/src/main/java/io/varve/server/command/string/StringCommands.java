@@ -89,7 +89,7 @@ public final class StringCommands {
                 .complexity("O(N) in the keys").handler(StringCommands::mset));
         table.add(string("msetnx", -3, "1.0.1", "Sets several keys to strings at once unless one of them exists")
                 .keys(1, -1, 2).keysInTurn().access("OW insert").flags(WRITE, DENYOOM).complexity("O(N) in the keys")
-                .tips("request_policy:multi_shard", "response_policy:agg_min").handler(StringCommands::msetnx));
+                .handler(StringCommands::msetnx));
         StringEditCommands.addTo(table);
     }
 

@@ -14,6 +14,7 @@ public final class ScanCursor {
     private long count = DEFAULT_COUNT;
     private int patternArgument;
     private int typeArgument;
+    private boolean noValues;
 
     private ScanCursor() {}
 
@@ -52,22 +53,38 @@ public final class ScanCursor {
      * @return false after an error was replied
      */
     public boolean readOptions(Invocation call, int from, boolean typed) {
+        return readOptions(call, from, typed, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param valued whether NOVALUES is one of them
+     */
+    public boolean readOptions(Invocation call, int from, boolean typed, boolean valued) {
         int arguments = call.argumentCount();
-        for (int i = from; i < arguments; i += 2) {
+        for (int i = from; i < arguments; i++) {
             boolean more = i + 1 < arguments;
             if (more && call.argumentIs(i, "COUNT")) {
                 if (!call.requireLong(i + 1)) {
                     return false;
                 }
                 count = call.longValue();
+                i++;
                 if (count < 1) {
                     call.syntaxError();
                     return false;
                 }
             } else if (more && call.argumentIs(i, "MATCH")) {
-                patternArgument = i + 1;
+                patternArgument = ++i;
             } else if (more && typed && call.argumentIs(i, "TYPE")) {
-                typeArgument = i + 1;
+                typeArgument = ++i;
+            } else if (call.argumentIs(i, "NOVALUES")) {
+                if (!valued) {
+                    call.reply().error("ERR NOVALUES option can only be used in HSCAN");
+                    return false;
+                }
+                noValues = true;
             } else {
                 call.syntaxError();
                 return false;
@@ -78,6 +95,11 @@ public final class ScanCursor {
             patternArgument = 0;
         }
         return true;
+    }
+
+    /** Whether the fields of a hash are asked for without their values. */
+    public boolean noValues() {
+        return noValues;
     }
 
     /** Where the scan goes on; 0 at the start. */

@@ -1,0 +1,123 @@
+package io.varve.server;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What Redis 7.2 and 7.4 added to commands that 7.0 has. Confined to the test's thread. */
+class YoungerThanTheReferenceTest {
+    private VarveServer server;
+    private RawClient client;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb"));
+        client = new RawClient(server.port());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        client.close();
+        server.close();
+    }
+
+    @Test
+    void theVersionIsOneThatClientsWithCachesAccept() throws IOException {
+        assertThat(client.call("HELLO", "3").elements().get(3).text()).isEqualTo("7.4.1");
+        assertThat(client.call("INFO", "server").text()).contains("redis_version:7.4.1\r\n");
+    }
+
+    @Test
+    void hscanLeavesValuesOut() throws IOException {
+        client.call("HSET", "h", "f", "1", "g", "2");
+        assertThat(client.call("HSCAN", "h", "0", "NOVALUES").toString()).isEqualTo("*[$\"0\", *[$\"f\", $\"g\"]]");
+        assertThat(client.call("HSCAN", "h", "0", "novalues", "MATCH", "g", "COUNT", "100").toString())
+                .isEqualTo("*[$\"0\", *[$\"g\"]]");
+        assertThat(client.call("HSCAN", "h", "0", "COUNT", "1", "NOVALUES", "NOVALUES").elements().getLast().elements())
+                .isNotEmpty().allMatch(field -> field.text().matches("[fg]"));
+        assertThat(client.call("HSCAN", "missing", "0", "NOVALUES").toString()).isEqualTo("*[$\"0\", *\"0\"]");
+        client.call("CONFIG", "SET", "packed-max-entries", "2");
+        for (int i = 0; i < 500; i++) {
+            client.call("HSET", "tree", "f" + i, "v");
+        }
+        List<RawReply> fields = client.call("HSCAN", "tree", "0", "COUNT", "1000", "NOVALUES").elements().getLast()
+                .elements();
+        assertThat(fields).hasSize(500).allMatch(field -> field.text().startsWith("f"));
+    }
+
+    @Test
+    void onlyHscanHasValuesToLeaveOut() throws IOException {
+        client.call("SADD", "s", "m");
+        client.call("ZADD", "z", "1", "m");
+        for (String command : List.of("SSCAN s 0 NOVALUES", "ZSCAN z 0 NOVALUES", "SCAN 0 NOVALUES")) {
+            assertThat(client.call(command.split(" ")).text()).as(command)
+                    .isEqualTo("ERR NOVALUES option can only be used in HSCAN");
+        }
+        client.call("HSET", "h", "f", "1");
+        assertThat(client.call("HSCAN", "h", "0", "NOVALUE").text()).isEqualTo("ERR syntax error");
+        assertThat(client.call("HSCAN", "h", "0", "NOVALUES", "COUNT").text()).isEqualTo("ERR syntax error");
+    }
+
+    @Test
+    void rankHasScore() throws IOException {
+        client.call("ZADD", "z", "1.5", "m", "2", "n");
+        assertThat(client.call("ZRANK", "z", "n", "WITHSCORE").toString()).isEqualTo("*[:\"1\", $\"2\"]");
+        assertThat(client.call("ZREVRANK", "z", "m", "withscore").toString()).isEqualTo("*[:\"1\", $\"1.5\"]");
+        assertThat(client.call("ZRANK", "z", "n", "WITHSCORES").text()).isEqualTo("ERR syntax error");
+    }
+
+    /** An age that no client can have ends none, however large it is. */
+    @Test
+    void clientsAreKilledByAge() throws IOException {
+        try (RawClient other = new RawClient(server.port())) {
+            assertThat(other.call("PING").text()).isEqualTo("PONG");
+            for (String age : List.of("9223372036854775807", "9223372036854775", "1000000000")) {
+                assertThat(client.call("CLIENT", "KILL", "MAXAGE", age, "SKIPME", "no").integer()).as(age).isZero();
+            }
+            for (Map.Entry<String, String> refused : Map.of("0", "ERR maxage should be greater than 0", "-1",
+                    "ERR maxage should be greater than 0", "x", "ERR maxage is not an integer or out of range").entrySet()) {
+                assertThat(client.call("CLIENT", "KILL", "MAXAGE", refused.getKey()).text()).isEqualTo(refused.getValue());
+            }
+            assertThat(other.call("PING").text()).isEqualTo("PONG");
+        }
+    }
+
+    @Test
+    void whoWatchesAndListensIsTold() throws IOException {
+        try (RawClient watcher = new RawClient(server.port()); RawClient listener = new RawClient(server.port())) {
+            watcher.call("WATCH", "a", "b", "a");
+            listener.call("SUBSCRIBE", "c");
+            assertThat(client.call("CLIENT", "LIST").text()).contains(" multi=-1 watch=2 qbuf=")
+                    .contains(" multi=-1 watch=0 qbuf=");
+            assertThat(client.call("INFO", "clients").text())
+                    .contains("pubsub_clients:1\r\n", "watching_clients:1\r\n", "total_watched_keys:2\r\n");
+            watcher.call("UNWATCH");
+            assertThat(client.call("INFO", "clients").text())
+                    .contains("watching_clients:0\r\n", "total_watched_keys:0\r\n");
+        }
+    }
+
+    @Test
+    void keysOfACommandWithoutArgumentsAreAskedFor() throws IOException {
+        assertThat(client.call("COMMAND", "GETKEYS", "PING").text()).isEqualTo("ERR The command has no key arguments");
+        assertThat(client.call("COMMAND", "GETKEYS", "GET").text())
+                .isEqualTo("ERR Invalid number of arguments specified for command");
+        assertThat(client.call("COMMAND", "GETKEYS").text())
+                .isEqualTo("ERR wrong number of arguments for 'command|getkeys' command");
+    }
+
+    /** The launcher says where it is; a server without it tells of its Java. */
+    @Test
+    void theExecutableIsAPath() throws IOException {
+        String home = System.getProperty("varve.home");
+        String expected = home == null ? System.getProperty("java.home") + "/bin/java" : home + "/varve";
+        assertThat(client.call("INFO", "server").text()).contains("executable:" + expected + "\r\n");
+    }
+}
