@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisProtocol;
-import redis.clients.jedis.csc.DefaultCache;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.csc.Cache;
+import redis.clients.jedis.csc.CacheConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -69,25 +71,14 @@ class TrackingClientsIT {
         }
     }
 
-    /** Jedis asks for a Redis of 7.4, which has no other tracking than those before. */
-    private static final class Cache extends DefaultCache {
-        private Cache() {
-            super(KEYS * 2);
-        }
-
-        @Override
-        public boolean compatibilityMode() {
-            return true;
-        }
-    }
-
+    /** It refuses a server that tells of a version before 7.4. */
     @Test
     void jedisKeepsWhatItReadsUntilItChanges() {
-        Cache cache = new Cache();
-        try (var client = redis.clients.jedis.RedisClient.builder()
+        try (UnifiedJedis client = redis.clients.jedis.RedisClient.builder()
                 .hostAndPort(new HostAndPort("127.0.0.1", server.port()))
-                .clientConfig(DefaultJedisClientConfig.builder().protocol(RedisProtocol.RESP3).build()).cache(cache)
-                .build()) {
+                .clientConfig(DefaultJedisClientConfig.builder().protocol(RedisProtocol.RESP3).build())
+                .cacheConfig(CacheConfig.builder().maxSize(KEYS * 2).build()).build()) {
+            Cache cache = client.getCache();
             for (int round = 0; round < 3; round++) {
                 for (int i = 0; i < KEYS; i++) {
                     set("key" + i, "value" + round);

@@ -2,8 +2,10 @@ package io.varve.server.admin;
 
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,12 +24,13 @@ public final class UnknownCommands {
     private static final long LOG_INTERVAL_MILLIS = 10_000;
 
     private final Map<String, Long> counts = new HashMap<>();
+    /** Those of them that the log has named. */
+    private final Set<String> logged = new HashSet<>();
     private long total;
-    private long loggedTotal;
     private long nextLogMillis = Long.MIN_VALUE;
 
     /**
-     * Counts one, and logs it unless another was logged a short while ago.
+     * Counts one. The log names it once, and waits with that while another name was logged a short while ago.
      *
      * @param name   as it was sent; of a subcommand the command's, a bar, and its own
      * @param client who sent it, in words
@@ -37,14 +40,15 @@ public final class UnknownCommands {
         total++;
         if (!counts.containsKey(known) && counts.size() == MAX_NAMES) {
             counts.entrySet().stream().min(Map.Entry.comparingByValue()).map(Map.Entry::getKey)
-                    .ifPresent(counts::remove);
+                    .ifPresent(rarest -> {
+                        counts.remove(rarest);
+                        logged.remove(rarest);
+                    });
         }
         counts.merge(known, 1L, Long::sum);
-        if (nowMillis >= nextLogMillis) {
-            LOG.warn("Unknown command {} from {}: {} unknown commands since the last such line; INFO unknowncommands "
-                    + "lists them", known, client, total - loggedTotal);
+        if (nowMillis >= nextLogMillis && logged.add(known)) {
+            LOG.warn("Unknown command {} from {}; INFO unknowncommands counts further ones", known, client);
             nextLogMillis = nowMillis + LOG_INTERVAL_MILLIS;
-            loggedTotal = total;
         }
     }
 
@@ -77,7 +81,7 @@ public final class UnknownCommands {
 
     public synchronized void reset() {
         counts.clear();
+        logged.clear();
         total = 0;
-        loggedTotal = 0;
     }
 }
