@@ -65,6 +65,44 @@ class YoungerThanTheReferenceTest {
         assertThat(client.call("HSCAN", "h", "0", "NOVALUES", "COUNT").text()).isEqualTo("ERR syntax error");
     }
 
+    /** The ends of 64 bits, and what lies beyond, at the integers of commands that the reference does not have. */
+    @Test
+    void integersOfFieldTimesAreReadAsTheirErrorsSay() throws IOException {
+        client.call("HSET", "h", "f", "1");
+        String notAnInteger = "ERR value is not an integer or out of range";
+        String negative = "ERR invalid expire time, must be >= 0";
+        for (String command : List.of("HEXPIRE", "HPEXPIRE", "HEXPIREAT", "HPEXPIREAT")) {
+            String tooLate = "ERR invalid expire time in '" + command.toLowerCase(java.util.Locale.ROOT) + "' command";
+            for (Map.Entry<String, String> time : Map.of("-9223372036854775808", negative, "-9223372036854775807", negative,
+                    "-1", negative, "9223372036854775806", tooLate, "9223372036854775807", tooLate,
+                    "9223372036854775808", notAnInteger, "-9223372036854775809", notAnInteger, "1.0", notAnInteger)
+                    .entrySet()) {
+                assertThat(client.call(command, "h", time.getKey(), "FIELDS", "1", "f").text()).as(command)
+                        .isEqualTo(time.getValue());
+            }
+            numberOfFields(List.of(command, "h", "100000"), "ERR Parameter `numFields` should be greater than 0");
+        }
+        for (String command : List.of("HTTL", "HPTTL", "HEXPIRETIME", "HPEXPIRETIME", "HPERSIST")) {
+            numberOfFields(List.of(command, "h"), "ERR Number of fields must be a positive integer");
+        }
+        assertThat(client.call("HTTL", "h", "FIELDS", "1", "f").toString()).isEqualTo("*[:\"-1\"]");
+    }
+
+    private void numberOfFields(List<String> command, String notPositive) throws IOException {
+        for (String number : List.of("-9223372036854775808", "-1", "0", "9223372036854775808", "x")) {
+            assertThat(call(command, "FIELDS", number, "f").text()).as(command.toString()).isEqualTo(notPositive);
+        }
+        for (String number : List.of("2", "4294967297", "9223372036854775807")) {
+            assertThat(call(command, "FIELDS", number, "f").text()).as(command.toString())
+                    .isEqualTo("ERR The `numfields` parameter must match the number of arguments");
+        }
+    }
+
+    private RawReply call(List<String> command, String... more) throws IOException {
+        return client.call(java.util.stream.Stream.concat(command.stream(), java.util.Arrays.stream(more))
+                .toArray(String[]::new));
+    }
+
     @Test
     void rankHasScore() throws IOException {
         client.call("ZADD", "z", "1.5", "m", "2", "n");

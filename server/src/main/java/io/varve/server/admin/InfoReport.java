@@ -236,7 +236,9 @@ public final class InfoReport {
                 .field("reply_buffer_expands", 0).field("acl_access_denied_auth", source.accessDenied(Denial.AUTH))
                 .field("acl_access_denied_cmd", source.accessDenied(Denial.COMMAND))
                 .field("acl_access_denied_key", source.accessDenied(Denial.KEY))
-                .field("acl_access_denied_channel", source.accessDenied(Denial.CHANNEL));
+                .field("acl_access_denied_channel", source.accessDenied(Denial.CHANNEL))
+                .field("client_query_buffer_limit_disconnections", source.overInputLimit())
+                .field("client_output_buffer_limit_disconnections", source.overOutputLimit());
     }
 
     private void replication(InfoSection out) {

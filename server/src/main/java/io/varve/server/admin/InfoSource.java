@@ -55,6 +55,12 @@ public interface InfoSource {
 
     long connectionsRejected();
 
+    /** Clients disconnected because what they sent was over client-query-buffer-limit. */
+    long overInputLimit();
+
+    /** Clients disconnected because what they did not read was over client-output-buffer-limit. */
+    long overOutputLimit();
+
     /** How often users' rules denied something for this reason. */
     long accessDenied(Denial reason);
 

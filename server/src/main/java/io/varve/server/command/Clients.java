@@ -22,6 +22,8 @@ public final class Clients {
     private final AtomicInteger connected = new AtomicInteger();
     private final AtomicLong received = new AtomicLong();
     private final AtomicLong rejected = new AtomicLong();
+    private final AtomicLong overInputLimit = new AtomicLong();
+    private final AtomicLong overOutputLimit = new AtomicLong();
 
     long nextId() {
         return ids.incrementAndGet();
@@ -48,6 +50,24 @@ public final class Clients {
     public void turnAway() {
         connected.decrementAndGet();
         rejected.incrementAndGet();
+    }
+
+    /** Counts one that is disconnected because what it sent is over client-query-buffer-limit. */
+    public void countOverInputLimit() {
+        overInputLimit.incrementAndGet();
+    }
+
+    /** Counts one that is disconnected because what it does not read is over client-output-buffer-limit. */
+    public void countOverOutputLimit() {
+        overOutputLimit.incrementAndGet();
+    }
+
+    long overInputLimit() {
+        return overInputLimit.get();
+    }
+
+    long overOutputLimit() {
+        return overOutputLimit.get();
     }
 
     void add(Client client) {
@@ -104,5 +124,7 @@ public final class Clients {
     void resetCounts() {
         received.set(0);
         rejected.set(0);
+        overInputLimit.set(0);
+        overOutputLimit.set(0);
     }
 }

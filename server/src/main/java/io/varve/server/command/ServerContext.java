@@ -218,6 +218,16 @@ public final class ServerContext implements InfoSource {
     }
 
     @Override
+    public long overInputLimit() {
+        return clients.overInputLimit();
+    }
+
+    @Override
+    public long overOutputLimit() {
+        return clients.overOutputLimit();
+    }
+
+    @Override
     public UnknownCommands unknownCommands() {
         return unknownCommands;
     }

@@ -361,6 +361,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         incoming.measure();
         if (incoming.bytes() > server.config().queryBufferLimitBytes()) {
             LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
+            server.clients().countOverInputLimit();
             endAndClose();
         }
     }

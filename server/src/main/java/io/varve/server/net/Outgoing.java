@@ -223,7 +223,7 @@ final class Outgoing {
         if (hard > 0 && client.outgoingBytes() > hard) {
             LOG.warn("Connection {} is closed: it does not read, and {} bytes wait for it", channel.remoteAddress(),
                     client.outgoingBytes());
-            cutOff();
+            cutOffOverLimit();
         }
     }
 
@@ -239,8 +239,13 @@ final class Outgoing {
         } else if (nowMillis - overSoftLimitSinceMillis > limits.softSeconds(listening) * 1000) {
             LOG.warn("Connection {} is closed: it was over the soft output limit for too long",
                     channel.remoteAddress());
-            cutOff();
+            cutOffOverLimit();
         }
+    }
+
+    private void cutOffOverLimit() {
+        server.clients().countOverOutputLimit();
+        cutOff();
     }
 
     private void cutOff() {

@@ -73,6 +73,7 @@ class CutOffTest {
         }
         assertThat(other.replies()).startsWith(":1 ").endsWith(" :0");
         assertThat(cutOff.isClosing()).isTrue();
+        assertThat(all.server().overOutputLimit()).isOne();
         other.asks("RPUSH k x", ":1");
         assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
         other.asks("LLEN k", ":0");

@@ -137,9 +137,10 @@ final class CommandRoom {
         int first = batch.firstArgument(command);
         int count = batch.argumentCount(command);
         long bytes = ITEM_OVERHEAD_BYTES * (1L + batch.keyCount(command));
+        int headRoom = batch.hasRuns() ? headRoomForKeys(batch, command) : 0;
         for (int i = first; i < first + count; i++) {
             // A run has been charged when it was opened; one that cannot be an item's as it is will be copied.
-            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoomForKeys(batch, command) ? 0 : batch.length(i);
+            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoom ? 0 : batch.length(i);
         }
         return bytes;
     }
