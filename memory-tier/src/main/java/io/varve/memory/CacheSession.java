@@ -57,6 +57,18 @@ public interface CacheSession {
 
     // --- keys and locks
 
+    /**
+     * Keeps eviction from some keys until {@link #unpin}, in place of those that were pinned before: a command does so before it has
+     * room made, so that the room is not made out of its own keys. Needs no lock.
+     *
+     * @param keys  bound
+     * @param more  hashes of other keys
+     */
+    void pin(Key[] keys, int first, int count, long... more);
+
+    /** Pins no key. */
+    void unpin();
+
     /** Computes hash and shard. Needs no lock. */
     void bind(Key key, int database, long address, int length);
 

@@ -4,6 +4,7 @@ import java.util.SplittableRandom;
 
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.index.Index;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Change;
@@ -50,6 +51,8 @@ final class InMemorySession implements CacheSession {
     private boolean touching = true;
     private boolean telling = true;
     private boolean awaitingFills = true;
+    /** What is pinned; made when the first is, as most sessions pin nothing. */
+    private PinnedKeys.@Nullable Holder pins;
     /** The class of penalty of what is written, or AUTOMATIC. */
     private int hint = AUTOMATIC;
 
@@ -117,6 +120,34 @@ final class InMemorySession implements CacheSession {
     public void bind(Key key, int database, long address, int length) {
         long hash = keyHash.hash(address, length);
         key.bind(address, length, hash, router.shard(hash), database);
+    }
+
+    @Override
+    public void pin(Key[] keys, int first, int count, long... more) {
+        PinnedKeys.Holder holder = pins;
+        if (holder == null) {
+            holder = context.pins().newHolder();
+            pins = holder;
+        }
+        if (count + more.length == 1) {
+            holder.pin(count == 1 ? keys[first].hash() : more[0]);
+            return;
+        }
+        long[] bits = holder.begin(count + more.length);
+        for (int i = first; i < first + count; i++) {
+            PinnedKeys.Holder.add(bits, keys[i].hash());
+        }
+        for (long hash : more) {
+            PinnedKeys.Holder.add(bits, hash);
+        }
+        holder.pin(bits);
+    }
+
+    @Override
+    public void unpin() {
+        if (pins != null) {
+            pins.unpin();
+        }
     }
 
     @Override

@@ -28,6 +28,7 @@ public final class LargeRun implements ValueRun {
     private final AtomicInteger holders = new AtomicInteger(1);
     private volatile int length;
     private long itemAddress;
+    private long adoptedMillis;
     private int shard;
     private int place;
 
@@ -78,6 +79,16 @@ public final class LargeRun implements ValueRun {
 
     void itemAddress(long itemAddress) {
         this.itemAddress = itemAddress;
+    }
+
+    /** When it became an item's, ms since the epoch. */
+    long adoptedMillis() {
+        return adoptedMillis;
+    }
+
+    /** See {@link #adoptedMillis()}. */
+    public void adoptedMillis(long wallMillis) {
+        adoptedMillis = wallMillis;
     }
 
     /** Whose item it is, once {@link LargeItems#adopt adopted}. */

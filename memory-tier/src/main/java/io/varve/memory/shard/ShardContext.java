@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.TagScanner;
 import io.varve.memory.item.ChangeListener;
@@ -40,6 +41,8 @@ public final class ShardContext {
     /** Bytes that some write wanted and did not get; whoever makes room next clears it. */
     final AtomicLong refusedBytes = new AtomicLong();
     final AtomicLong deferredBytes = new AtomicLong();
+    /** The keys that eviction spares. */
+    final PinnedKeys pins = new PinnedKeys();
 
     volatile EvictionPolicy evictionPolicy;
     /** How often the policy has become one that {@linkplain EvictionPolicy#countsSinceArrival counts since arrival}... */
@@ -103,6 +106,10 @@ public final class ShardContext {
     /** Bytes that a shard may hold: its part of the limit. */
     long shardBytes() {
         return budget.limitBytes() / shards;
+    }
+
+    public PinnedKeys pins() {
+        return pins;
     }
 
     public synchronized void subscribe(ChangeListener listener) {

@@ -231,6 +231,7 @@ final class ShardItems {
         ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, stamp);
         ItemLayout.expireAtMillis(address, expireAt);
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
+        run.adoptedMillis(context.ticker.wallMillis());
         long location = context.pool.largeItems().adopt(run, address, number);
         datasetBytes += keyLength + valueLength;
         segments.born(location, ItemLayout.size(address), expireAt, 0);
