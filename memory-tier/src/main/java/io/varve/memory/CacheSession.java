@@ -301,6 +301,13 @@ public interface CacheSession {
      */
     void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis);
 
+    /**
+     * Gives the memory of a large item that was found, with its expiry time, to another key; the item's own key goes. Nothing is copied.
+     *
+     * @return false if the item is not large enough for memory of its own, or the other key is too long for it: nothing has changed then
+     */
+    boolean moveRun(Key from, Item item, Key to, Item written);
+
     /** As {@link #moveTree}, but the first key keeps its collection. */
     void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis);
 

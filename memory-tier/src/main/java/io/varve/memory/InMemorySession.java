@@ -459,6 +459,17 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean moveRun(Key from, Item item, Key to, Item written) {
+        Shard target = shards[to.shard()];
+        if (!shards[from.shard()].moveRun(from, item, target, to, written, hint, nowMillis, telling)) {
+            return false;
+        }
+        target.changed(Change.SET, to.database(), to.address(), to.length());
+        accesses.made(target, to, written, nowMillis);
+        return true;
+    }
+
+    @Override
     public void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
         Shard shard = shards[to.shard()];
         shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, hint,

@@ -23,8 +23,9 @@ public final class LargeRun implements ValueRun {
     private final LargeItems owner;
     private final long start;
     private final int headRoom;
-    private final int capacity;
-    private final long chargedBytes;
+    /** Written under the lock of the item's shard; read by whoever holds the run last. */
+    private volatile int capacity;
+    private volatile long chargedBytes;
     private final AtomicInteger holders = new AtomicInteger(1);
     private volatile int length;
     private long itemAddress;
@@ -65,6 +66,12 @@ public final class LargeRun implements ValueRun {
     /** Bytes that the value may grow to in place. */
     public int capacity() {
         return capacity;
+    }
+
+    /** Gives it more memory behind its value. */
+    void extended(int toCapacity, long toChargedBytes) {
+        capacity = toCapacity;
+        chargedBytes = toChargedBytes;
     }
 
     @Override

@@ -296,6 +296,13 @@ public final class Segments {
         return true;
     }
 
+    /** A large item has so many bytes more, where it lies. */
+    public void extendedLarge(long location, int moreBytes) {
+        largeBytes += moreBytes;
+        bytesWritten += moreBytes;
+        addToClass(location, ItemLayout.penaltyClass(pool.address(location)), moreBytes);
+    }
+
     /**
      * An item's expiry time was changed where it lies, from {@code oldMillis} to {@code newMillis}; {@link Item#NEVER} is
      * none. One that loses its expiry time counts as written on the mean of the others, or now.
