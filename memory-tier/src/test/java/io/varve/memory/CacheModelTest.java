@@ -394,7 +394,8 @@ final class CacheModelTest {
 
     /** A large item's memory goes to another key, over what that has, or nothing changes. */
     private void moveRun(CacheFixture fixture, SplittableRandom random, Name from, String where) {
-        Name to = new Name(random.nextInt(DATABASES), "k" + random.nextInt(400) + (random.nextInt(20) == 0 ? "y".repeat(600) : ""));
+        Name to = new Name(random.nextInt(DATABASES),
+                "k" + random.nextInt(400) + (random.nextInt(20) == 0 ? "y".repeat(600) : ""));
         if (from.equals(to)) {
             return;
         }

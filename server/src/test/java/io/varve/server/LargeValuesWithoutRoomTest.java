@@ -16,8 +16,9 @@ class LargeValuesWithoutRoomTest {
     private static final int KEYS = 24;
 
     private static VarveServer start() throws IOException {
-        return VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "1").with("maxmemory", "16mb")
-                .validate());
+        return VarveServer
+                .start(ServerConfig.defaults().with("port", "0").with("io-threads", "1").with("maxmemory", "16mb")
+                        .validate());
     }
 
     private static void set(RawClient client, String key) throws IOException {

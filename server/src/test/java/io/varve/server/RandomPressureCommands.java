@@ -104,8 +104,9 @@ final class RandomPressureCommands {
             case HASH -> ofHash();
             case SET -> ofSet();
             case SORTED_SET -> ofSortedSet();
-            case HYPERLOGLOG -> one(List.of("PFADD", "k", text(9)), List.of("PFCOUNT", "k"), List.of("PFMERGE", "d", "k"),
-                    List.of("GET", "k"));
+            case HYPERLOGLOG ->
+                one(List.of("PFADD", "k", text(9)), List.of("PFCOUNT", "k"), List.of("PFMERGE", "d", "k"),
+                        List.of("GET", "k"));
         };
     }
 
@@ -144,7 +145,8 @@ final class RandomPressureCommands {
 
     private List<String> ofList() {
         String piece = text(below(3) == 0 ? size() / 4 : below(30_000));
-        return one(List.of("RPUSH", "k", piece), List.of("LPUSH", "k", piece, "b", piece), List.of("RPUSHX", "k", piece),
+        return one(List.of("RPUSH", "k", piece), List.of("LPUSH", "k", piece, "b", piece),
+                List.of("RPUSHX", "k", piece),
                 List.of("LSET", "k", "0", piece), List.of("LSET", "k", "-1", piece), List.of("LPOP", "k"),
                 List.of("RPOP", "k", "3"), List.of("LMOVE", "k", "d", "LEFT", "RIGHT"),
                 List.of("LMOVE", "k", "k", "LEFT", "RIGHT"), List.of("RPOPLPUSH", "k", "o"),
@@ -156,7 +158,8 @@ final class RandomPressureCommands {
 
     private List<String> ofHash() {
         String piece = text(below(3) == 0 ? size() / 4 : below(30_000));
-        return one(List.of("HSET", "k", "new", piece), List.of("HSET", "k", "f0", piece), List.of("HSETNX", "k", "f0", piece),
+        return one(List.of("HSET", "k", "new", piece), List.of("HSET", "k", "f0", piece),
+                List.of("HSETNX", "k", "f0", piece),
                 List.of("HSETNX", "k", "new", piece), List.of("HMSET", "k", "a", piece, "b", piece),
                 List.of("HINCRBY", "k", "n", "5"), List.of("HDEL", "k", "f0"), List.of("HGETALL", "k"),
                 List.of("HVALS", "k"), List.of("HKEYS", "k"), List.of("HMGET", "k", "f0", "f1", "none"),
@@ -174,7 +177,8 @@ final class RandomPressureCommands {
 
     private List<String> ofSortedSet() {
         String piece = text(below(3) == 0 ? size() / 4 : below(30_000));
-        return one(List.of("ZADD", "k", "7.5", piece), List.of("ZINCRBY", "k", "3", piece), List.of("ZREM", "k", "none"),
+        return one(List.of("ZADD", "k", "7.5", piece), List.of("ZINCRBY", "k", "3", piece),
+                List.of("ZREM", "k", "none"),
                 List.of("ZRANGE", "k", "0", "-1", "WITHSCORES"), List.of("ZRANGESTORE", "d", "k", "0", "-1"),
                 List.of("ZUNIONSTORE", "d", "2", "k", "o"), List.of("ZINTERSTORE", "d", "2", "k", "k"),
                 List.of("ZDIFFSTORE", "d", "2", "k", "o"), List.of("ZPOPMIN", "k", "2"), List.of("ZPOPMAX", "k"),

@@ -165,7 +165,7 @@ final class EvictionLine {
                     random);
         }
         long bits = isRandom() ? random : Ranking.tieBits(isFresh(location, nowMillis), random);
-        long score = Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, bits);
+        long score = Ranking.score(policy, items.access().known(address, nowMillis), expireAt, nowMillis, bits);
         double[] divided = shares;
         return divided != null && goesFirst(ItemLayout.penaltyClass(address), divided)
                 ? score + Ranking.FIRST

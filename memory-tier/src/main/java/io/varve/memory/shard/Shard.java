@@ -385,7 +385,8 @@ public final class Shard {
             throw new IllegalArgumentException("A run with " + run.headRoom()
                     + " bytes in front of its value has no room for a key of " + key.length());
         }
-        putRun(key, item, run, ItemType.STRING, encoding, run.length(), run.length(), expireAtMillis, hint, nowMillis, true);
+        putRun(key, item, run, ItemType.STRING, encoding, run.length(), run.length(), expireAtMillis, hint, nowMillis,
+                true);
     }
 
     /** The same for a value of any type that is as long as it says. Its capacity is not less than its length. */

@@ -3,6 +3,7 @@ package io.varve.memory.shard;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
+import io.varve.memory.eviction.AccessTranslation;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.index.KeyHash;
@@ -49,6 +50,8 @@ public final class ShardContext {
     volatile int residenceEras;
     /** ... and which it was before. */
     volatile EvictionPolicy beforeResidence;
+    /** What access bits mean that were written before the policy changed; null if all are of the present one. */
+    volatile @Nullable AccessTranslation translation;
     volatile int evictionSamples;
     volatile CleanerPolicy cleanerPolicy;
     volatile ChangeListener[] listeners = NOBODY;
@@ -97,6 +100,9 @@ public final class ShardContext {
         if (eviction.countsSinceArrival() && !before.countsSinceArrival()) {
             beforeResidence = before;
             residenceEras++;
+        }
+        if (eviction != before) {
+            translation = AccessTranslation.after(translation, before, eviction, ticker.wallMillis());
         }
         evictionPolicy = eviction;
         evictionSamples = samples;
