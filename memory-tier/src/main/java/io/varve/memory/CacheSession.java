@@ -1,5 +1,7 @@
 package io.varve.memory;
 
+import java.util.function.IntToLongFunction;
+
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.collection.TreeFiller;
 import io.varve.memory.item.Change;
@@ -56,6 +58,25 @@ public interface CacheSession {
     void writesInto(int penaltyClass);
 
     // --- keys and locks
+
+    /**
+     * Keeps eviction from some keys until {@link #unpin}, in place of those that were pinned before: a command does so before it has
+     * room made, so that the room is not made out of its own keys. Needs no lock.
+     *
+     * @param keys  bound
+     * @param more  hashes of other keys
+     */
+    void pin(Key[] keys, int first, int count, long... more);
+
+    /**
+     * The same for keys that are not all bound at a time.
+     *
+     * @param hash of each of so many keys
+     */
+    void pin(int count, IntToLongFunction hash);
+
+    /** Pins no key. */
+    void unpin();
 
     /** Computes hash and shard. Needs no lock. */
     void bind(Key key, int database, long address, int length);
@@ -288,6 +309,13 @@ public interface CacheSession {
      * @throws io.varve.memory.item.CacheFullException if there is no memory for it; both keys are then as they were
      */
     void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis);
+
+    /**
+     * Gives the memory of a large item that was found, with its expiry time, to another key; the item's own key goes. Nothing is copied.
+     *
+     * @return false if the item is not large enough for memory of its own, or the other key is too long for it: nothing has changed then
+     */
+    boolean moveRun(Key from, Item item, Key to, Item written);
 
     /** As {@link #moveTree}, but the first key keeps its collection. */
     void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis);

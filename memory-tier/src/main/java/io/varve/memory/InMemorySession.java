@@ -1,9 +1,11 @@
 package io.varve.memory;
 
 import java.util.SplittableRandom;
+import java.util.function.IntToLongFunction;
 
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.index.Index;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Change;
@@ -50,6 +52,8 @@ final class InMemorySession implements CacheSession {
     private boolean touching = true;
     private boolean telling = true;
     private boolean awaitingFills = true;
+    /** What is pinned; made when the first is, as most sessions pin nothing. */
+    private PinnedKeys.@Nullable Holder pins;
     /** The class of penalty of what is written, or AUTOMATIC. */
     private int hint = AUTOMATIC;
 
@@ -117,6 +121,49 @@ final class InMemorySession implements CacheSession {
     public void bind(Key key, int database, long address, int length) {
         long hash = keyHash.hash(address, length);
         key.bind(address, length, hash, router.shard(hash), database);
+    }
+
+    @Override
+    public void pin(Key[] keys, int first, int count, long... more) {
+        PinnedKeys.Holder holder = holder();
+        if (count + more.length == 1) {
+            holder.pin(count == 1 ? keys[first].hash() : more[0]);
+            return;
+        }
+        long[] bits = holder.begin(count + more.length);
+        for (int i = first; i < first + count; i++) {
+            PinnedKeys.Holder.add(bits, keys[i].hash());
+        }
+        for (long hash : more) {
+            PinnedKeys.Holder.add(bits, hash);
+        }
+        holder.pin(bits);
+    }
+
+    @Override
+    public void pin(int count, IntToLongFunction hash) {
+        PinnedKeys.Holder holder = holder();
+        long[] bits = holder.begin(count);
+        for (int i = 0; i < count; i++) {
+            PinnedKeys.Holder.add(bits, hash.applyAsLong(i));
+        }
+        holder.pin(bits);
+    }
+
+    private PinnedKeys.Holder holder() {
+        PinnedKeys.Holder holder = pins;
+        if (holder == null) {
+            holder = context.pins().newHolder();
+            pins = holder;
+        }
+        return holder;
+    }
+
+    @Override
+    public void unpin() {
+        if (pins != null) {
+            pins.unpin();
+        }
     }
 
     @Override
@@ -425,6 +472,17 @@ final class InMemorySession implements CacheSession {
         copyTree(from, item, to, written, expireAtMillis);
         boolean deleted = shards[from.shard()].delete(from, nowMillis);
         assert deleted : "the key has gone";
+    }
+
+    @Override
+    public boolean moveRun(Key from, Item item, Key to, Item written) {
+        Shard target = shards[to.shard()];
+        if (!shards[from.shard()].moveRun(from, item, target, to, written, hint, nowMillis, telling)) {
+            return false;
+        }
+        target.changed(Change.SET, to.database(), to.address(), to.length());
+        accesses.made(target, to, written, nowMillis);
+        return true;
     }
 
     @Override

@@ -113,6 +113,26 @@ public final class CacheFixture implements AutoCloseable {
         }
     }
 
+    /** Gives the memory of a large item to another key; null if it is not there, false if it is in no memory of its own. */
+    @Nullable
+    Boolean moveRun(int fromDatabase, byte[] from, int toDatabase, byte[] to) {
+        now();
+        bind(fromDatabase, from);
+        long toBuffer = keyBuffer + from.length;
+        Memory.copy(to, 0, toBuffer, to.length);
+        Key target = new Key();
+        session.bind(target, toDatabase, toBuffer, to.length);
+        ShardSet shards = new ShardSet(cache.shardCount());
+        shards.add(key.shard());
+        shards.add(target.shard());
+        session.lock(shards);
+        try {
+            return session.peek(key, item) ? session.moveRun(key, item, target, new Item()) : null;
+        } finally {
+            session.unlock(shards);
+        }
+    }
+
     public byte @Nullable [] get(int database, byte[] name) {
         now();
         bind(database, name);

@@ -176,8 +176,11 @@ final class CacheModelTest {
             case 14, 15 -> expire(fixture, random, name, where);
             case 16 -> resize(fixture, random, name, where);
             case 17 -> {
-                if (random.nextInt(4) == 0) {
+                int which = random.nextInt(8);
+                if (which < 2) {
                     writeRun(fixture, random, name, where);
+                } else if (which < 4) {
+                    moveRun(fixture, random, name, where);
                 } else {
                     resize(fixture, random, name, where);
                 }
@@ -383,6 +386,27 @@ final class CacheModelTest {
                     Arrays.fill(grown, old.bytes.length, length, fill);
                 }
                 model.put(name, new Value(grown, old.expireAtMillis));
+            }
+        } catch (CacheFullException full) {
+            assertThat(full.bytes()).isNotNegative();
+        }
+    }
+
+    /** A large item's memory goes to another key, over what that has, or nothing changes. */
+    private void moveRun(CacheFixture fixture, SplittableRandom random, Name from, String where) {
+        Name to = new Name(random.nextInt(DATABASES),
+                "k" + random.nextInt(400) + (random.nextInt(20) == 0 ? "y".repeat(600) : ""));
+        if (from.equals(to)) {
+            return;
+        }
+        fixture.cache.admit(1000);
+        Value old = model.get(from);
+        try {
+            Boolean moved = fixture.moveRun(from.database, CacheFixture.bytes(from.key), to.database,
+                    CacheFixture.bytes(to.key));
+            assertThat(moved != null).as(where).isEqualTo(old != null);
+            if (moved != null && moved) {
+                model.put(to, java.util.Objects.requireNonNull(model.remove(from)));
             }
         } catch (CacheFullException full) {
             assertThat(full.bytes()).isNotNegative();

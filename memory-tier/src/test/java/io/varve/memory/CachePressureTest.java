@@ -145,7 +145,7 @@ final class CachePressureTest {
         try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 200 * MIB)) {
             for (int i = 0; i < 5; i++) {
                 assertThat(fixture.cache.admit(120 * MIB)).as("round %s", i).isTrue();
-                ValueRun run = fixture.cache.newRun(128, 120 * MIB);
+                ValueRun run = fixture.cache.newRun(fixture.session.headRoom(4), 120 * MIB);
                 assertThat(run).isNotNull();
                 fixture.putRun(0, key(0), java.util.Objects.requireNonNull(run), Item.NEVER);
                 assertThat(fixture.delete(0, key(0))).isTrue();

@@ -67,7 +67,7 @@ public class CommandBenchmark {
         }
 
         @Override
-        public @Nullable ValueRun open(int longestArgument, int length) {
+        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
             return null;
         }
     }

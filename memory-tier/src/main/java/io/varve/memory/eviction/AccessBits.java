@@ -19,16 +19,15 @@ package io.varve.memory.eviction;
  * that what was popular yesterday does not stay for ever. Clock and frequency are those of Redis, whose OBJECT IDLETIME and
  * OBJECT FREQ show them to clients.
  *
- * <p>What was written under one policy means something else under another: after a change it is wrong until the item is
- * accessed again, as in Redis. A residence tells by itself that it is none: the ticks of a new era begin behind all clocks and minutes of
- * then ({@link #time}); but for what was left by a policy before the last.
+ * <p>What was written under one policy means something else under another: {@link AccessTranslation} tells what. A residence tells by itself
+ * that it is none: the ticks of a new era begin behind all clocks and minutes of then ({@link #time}).
  */
 public final class AccessBits {
     private static final int CLOCK_MASK = (1 << 24) - 1;
     private static final int MINUTE_MASK = (1 << 16) - 1;
     private static final int COUNTER_MASK = (1 << 8) - 1;
     private static final int COUNTER_BITS = 8;
-    private static final long MILLIS_PER_SECOND = 1000;
+    static final long MILLIS_PER_SECOND = 1000;
     private static final long MILLIS_PER_MINUTE = 60_000;
 
     /** A new item starts here, so that it is not the first to go before it had a chance. */
@@ -86,8 +85,12 @@ public final class AccessBits {
 
     /** The counter after decay, 0 to 255, of bits that hold a frequency. */
     public static int frequency(int bits, long nowMillis) {
-        int minutes = minute(nowMillis) - (bits >>> COUNTER_BITS) & MINUTE_MASK;
-        return Math.max(0, (bits & COUNTER_MASK) - minutes);
+        return Math.max(0, (bits & COUNTER_MASK) - minutesSince(bits, nowMillis));
+    }
+
+    /** Minutes since the last access, of bits that hold a frequency. */
+    static int minutesSince(int bits, long nowMillis) {
+        return minute(nowMillis) - (bits >>> COUNTER_BITS) & MINUTE_MASK;
     }
 
     /** The bits of an item that was used last so long ago; longer than the clock tells is as long as it tells. */

@@ -26,6 +26,7 @@ public final class Ranking {
 
     private static final int TIE_BITS = 12;
     private static final long TIE_MASK = (1L << TIE_BITS) - 1;
+    private static final long OLDER = 1L << TIE_BITS - 1;
 
     private final long[] scores = new long[SAMPLE];
     private int drawn;
@@ -130,12 +131,21 @@ public final class Ranking {
     }
 
     /**
+     * The bits that decide between items whose scores are equal otherwise: at random, but never against one that has just come.
+     *
+     * @param random any bits
+     */
+    public static long tieBits(boolean isFresh, long random) {
+        return isFresh ? random & ~OLDER : random | OLDER;
+    }
+
+    /**
      * How much an item deserves to go: the larger, the sooner.
      *
      * @param accessBits     the item's 24 access bits
      * @param expireAtMillis its expiry time, or a negative number if it has none
      * @param now            milliseconds, or for a residence the ticks of {@link ResidenceClock}
-     * @param random         bits for the policies that choose at random
+     * @param random         bits for the policies that choose at random; {@link #tieBits} for the others
      */
     public static long score(EvictionPolicy policy, int accessBits, long expireAtMillis, long now, long random) {
         return switch (policy) {

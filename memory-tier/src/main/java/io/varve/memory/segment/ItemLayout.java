@@ -106,6 +106,8 @@ public final class ItemLayout {
     private static final int EXTENSION_BYTES = Long.BYTES;
 
     private static final int SLACK_ESCAPE = 255;
+    /** A power of two; a value of 64 KB and more does not feel it. */
+    private static final int HEAD_ROOM_STEP = 256;
     private static final int SLACK_ESCAPE_BYTES = 1 + Integer.BYTES;
 
     private ItemLayout() {}
@@ -130,9 +132,13 @@ public final class ItemLayout {
                 + (capacity > MAX_SHORT_CAPACITY ? LONG_BYTES : 0) + (extension ? EXTENSION_BYTES : 0);
     }
 
-    /** Bytes that header and key of a large item may take in front of its value, whatever its capacity. */
+    /**
+     * Bytes to keep for header and key in front of the value of a large item, whatever its capacity. Rounded up, so that a value can be
+     * given to another key of about that length.
+     */
     public static int largeHeadRoom(int keyLength) {
-        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + EXTENSION_BYTES + keyLength;
+        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + EXTENSION_BYTES + keyLength + HEAD_ROOM_STEP - 1
+                & -HEAD_ROOM_STEP;
     }
 
     /**

@@ -96,6 +96,30 @@ public final class LargeItems {
         return Location.ofLarge(number);
     }
 
+    /**
+     * Gives a run more memory behind its value, which stays where it is: to the end of the last page that the value needs, so that it costs
+     * nothing to come back for more. Under the lock of its item's shard.
+     *
+     * @param valueLength more than its capacity
+     * @return false if its address space ends before, which is a power of two, or the budget refuses the memory
+     */
+    public boolean extend(LargeRun run, int valueLength) {
+        assert valueLength > run.capacity() : valueLength + " of " + run.capacity();
+        long bytes = roundUpToPage((long) run.headRoom() + valueLength);
+        if (bytes > regionBytes((long) run.headRoom() + run.capacity())) {
+            return false;
+        }
+        long more = bytes - run.chargedBytes();
+        if (more > 0 && !budget.tryCharge(more)) {
+            return false;
+        }
+        run.extended((int) Math.min(bytes - run.headRoom(), Integer.MAX_VALUE - run.headRoom()), bytes);
+        synchronized (this) {
+            chargedBytes += more;
+        }
+        return true;
+    }
+
     /** The run of a large item. */
     public LargeRun run(long location) {
         LargeRun run = runs[Location.largeNumber(location)];

@@ -23,11 +23,13 @@ public final class LargeRun implements ValueRun {
     private final LargeItems owner;
     private final long start;
     private final int headRoom;
-    private final int capacity;
-    private final long chargedBytes;
+    /** Written under the lock of the item's shard; read by whoever holds the run last. */
+    private volatile int capacity;
+    private volatile long chargedBytes;
     private final AtomicInteger holders = new AtomicInteger(1);
     private volatile int length;
     private long itemAddress;
+    private long adoptedMillis;
     private int shard;
     private int place;
 
@@ -66,6 +68,12 @@ public final class LargeRun implements ValueRun {
         return capacity;
     }
 
+    /** Gives it more memory behind its value. */
+    void extended(int toCapacity, long toChargedBytes) {
+        capacity = toCapacity;
+        chargedBytes = toChargedBytes;
+    }
+
     @Override
     public int headRoom() {
         return headRoom;
@@ -78,6 +86,16 @@ public final class LargeRun implements ValueRun {
 
     void itemAddress(long itemAddress) {
         this.itemAddress = itemAddress;
+    }
+
+    /** When it became an item's, ms since the epoch. */
+    long adoptedMillis() {
+        return adoptedMillis;
+    }
+
+    /** See {@link #adoptedMillis()}. */
+    public void adoptedMillis(long wallMillis) {
+        adoptedMillis = wallMillis;
     }
 
     /** Whose item it is, once {@link LargeItems#adopt adopted}. */

@@ -296,6 +296,13 @@ public final class Segments {
         return true;
     }
 
+    /** A large item has so many bytes more, where it lies. */
+    public void extendedLarge(long location, int moreBytes) {
+        largeBytes += moreBytes;
+        bytesWritten += moreBytes;
+        addToClass(location, ItemLayout.penaltyClass(pool.address(location)), moreBytes);
+    }
+
     /**
      * An item's expiry time was changed where it lies, from {@code oldMillis} to {@code newMillis}; {@link Item#NEVER} is
      * none. One that loses its expiry time counts as written on the mean of the others, or now.
@@ -336,6 +343,16 @@ public final class Segments {
             return;
         }
         ownedSegment(location).overwritten(nowMillis);
+    }
+
+    /** When a large item was made, ms since the epoch. */
+    public long adoptedMillis(long location) {
+        return pool.largeItems().run(location).adoptedMillis();
+    }
+
+    /** Whether items are still appended to a segment. */
+    public boolean isOpen(int segmentId) {
+        return ownedById(segmentId).state() == SegmentState.OPEN;
     }
 
     /** When the items of a segment that have no expiry time were written, on the mean; 0 if it has none such. */

@@ -1,11 +1,13 @@
 package io.varve.memory.shard;
 
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.eviction.Ranking;
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
 import io.varve.memory.locality.PenaltyRanges;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,9 @@ final class EvictionLine {
      * for each that is gained.
      */
     private static final int LEAST_PART_ALONE = 16;
+
+    /** How long a large item counts as one that came just now: as long as ticks of the access clock are apart. */
+    private static final long FRESH_MILLIS = 1000;
 
     private final ShardItems items;
     private final ShardContext context;
@@ -79,8 +84,8 @@ final class EvictionLine {
             }
             long address = items.address(location);
             long expireAt = TimedHashes.expireAtMillis(address);
-            if (mayGo(expireAt)) {
-                ranking.draw(score(address, expireAt, nowMillis, items.nextRandom()));
+            if (mayGo(expireAt) && !isPinned(location)) {
+                ranking.draw(score(location, address, expireAt, nowMillis, items.nextRandom()));
             }
         }
         if (isRandom()) {
@@ -143,17 +148,24 @@ final class EvictionLine {
         return !policy.onlyVolatile() || expireAt != Item.NEVER;
     }
 
-    /** Whether an item is past the line; it may go. */
-    boolean isPast(long address, long expireAt, long nowMillis) {
-        return ranking.goes(score(address, expireAt, nowMillis, items.nextRandom()));
+    /** Whether a command works on the item's key: it is spared, and {@link ItemCleaning#evict} does not evict it. */
+    boolean isPinned(long location) {
+        PinnedKeys pins = context.pins;
+        return pins.isAny() && pins.contains(items.verifier().hashOf(location));
     }
 
-    private long score(long address, long expireAt, long nowMillis, long random) {
+    /** Whether an item is past the line; it may go. */
+    boolean isPast(long location, long address, long expireAt, long nowMillis) {
+        return ranking.goes(score(location, address, expireAt, nowMillis, items.nextRandom()));
+    }
+
+    private long score(long location, long address, long expireAt, long nowMillis, long random) {
         if (policy == EvictionPolicy.ALLKEYS_HYPERBOLIC) {
             return Ranking.hyperbolic(items.access().residence(address), costOf(address), items.access().ticks(),
                     random);
         }
-        long score = Ranking.score(policy, ItemLayout.access(address), expireAt, nowMillis, random);
+        long bits = isRandom() ? random : Ranking.tieBits(isFresh(location, nowMillis), random);
+        long score = Ranking.score(policy, items.access().known(address, nowMillis), expireAt, nowMillis, bits);
         double[] divided = shares;
         return divided != null && goesFirst(ItemLayout.penaltyClass(address), divided)
                 ? score + Ranking.FIRST
@@ -181,6 +193,17 @@ final class EvictionLine {
         return over[penaltyClass] && penaltyClass < divided.length && bytesOver(penaltyClass, divided) > 0;
     }
 
+    /**
+     * Whether an item came just now. The clock of an access counts in seconds and a frequency begins with the same number for all, so where
+     * much is written at a time an item that has just come is no better than any other: it is not to lose the draw.
+     */
+    private boolean isFresh(long location, long nowMillis) {
+        Segments segments = items.segments();
+        return Location.isLarge(location)
+                ? nowMillis - segments.adoptedMillis(location) < FRESH_MILLIS
+                : segments.isOpen(Location.segment(location));
+    }
+
     /** What a miss of the item costs; the same for all while nobody knows. */
     private double costOf(long address) {
         double[] micros = context.missMicros;
@@ -204,6 +227,6 @@ final class EvictionLine {
     boolean isOwnerPast(long root, long nowMillis) {
         long address = items.address(root);
         long expireAt = TimedHashes.expireAtMillis(address);
-        return mayGo(expireAt) && ranking.goes(score(address, expireAt, nowMillis, root * SPREAD));
+        return mayGo(expireAt) && ranking.goes(score(root, address, expireAt, nowMillis, root * SPREAD));
     }
 }

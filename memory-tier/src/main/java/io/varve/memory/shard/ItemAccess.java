@@ -3,6 +3,7 @@ package io.varve.memory.shard;
 import java.util.SplittableRandom;
 
 import io.varve.memory.eviction.AccessBits;
+import io.varve.memory.eviction.AccessTranslation;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.eviction.Residence;
 import io.varve.memory.eviction.ResidenceClock;
@@ -53,9 +54,12 @@ public final class ItemAccess {
     long touched(long header, long nowMillis) {
         EvictionPolicy policy = context.evictionPolicy;
         int bits = ItemLayout.accessOf(header);
-        int known = policy.countsSinceArrival() ? ofThisEra(bits) : bits;
-        // A clock asks for no chance, and most policies keep one.
-        long chance = policy.countsAccesses() ? random.nextLong() : 0;
+        if (!policy.countsAccesses()) {
+            // A clock forgets what was, and asks for no chance.
+            return ItemLayout.withAccess(header, AccessBits.touched(policy, bits, nowMillis, 0));
+        }
+        int known = policy.countsSinceArrival() ? ofThisEra(bits) : translated(bits, nowMillis);
+        long chance = random.nextLong();
         return ItemLayout.withAccess(header, AccessBits.touched(policy, known, time(policy, nowMillis), chance));
     }
 
@@ -64,14 +68,24 @@ public final class ItemAccess {
         EvictionPolicy policy = context.evictionPolicy;
         return policy.countsFrequency() || policy.countsSinceArrival()
                 ? -1
-                : AccessBits.idleMillis(ItemLayout.access(item.address()), nowMillis);
+                : AccessBits.idleMillis(known(item.address(), nowMillis), nowMillis);
     }
 
     /** {@link AccessBits#frequency}, or -1 if the policy keeps none. */
     public int frequency(Item item, long nowMillis) {
         return context.evictionPolicy.countsFrequency()
-                ? AccessBits.frequency(ItemLayout.access(item.address()), nowMillis)
+                ? AccessBits.frequency(known(item.address(), nowMillis), nowMillis)
                 : -1;
+    }
+
+    /** The access bits of an item, which the policy before may have written, as the present one would have them: a clock or a frequency. */
+    int known(long address, long nowMillis) {
+        return translated(ItemLayout.access(address), nowMillis);
+    }
+
+    private int translated(int bits, long nowMillis) {
+        AccessTranslation translation = context.translation;
+        return translation == null ? bits : translation.translate(bits, nowMillis);
     }
 
     /** Sets {@link AccessBits#idle} or {@link AccessBits#counted}, as the policy keeps it; what is negative is not said. */

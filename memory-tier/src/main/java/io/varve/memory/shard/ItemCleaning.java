@@ -23,10 +23,17 @@ final class ItemCleaning {
         this.segments = items.segments();
     }
 
-    /** Removes a live item that the cleaner found in a segment; it falls to the tier below, if there is one that takes it. */
-    void evict(long location, long address) {
+    /**
+     * Evicts a live item that the cleaner found in a segment; it is demoted to the tier below, if there is one that takes it.
+     *
+     * @return false if its key is pinned: it stays
+     */
+    boolean evict(long location, long address) {
         int physical = ItemLayout.database(address);
         long hash = items.verifier().hashOf(location);
+        if (context.pins.contains(hash)) {
+            return false;
+        }
         LowerTier lower = context.lower;
         // First, for it may fail: then the item stays what it is. A tree does not fall: its nodes are many.
         boolean gone = lower == null || ItemLayout.isTree(address)
@@ -34,6 +41,7 @@ final class ItemCleaning {
         // What fell lives on.
         evicted += gone ? 1 : 0;
         leave(hash, location, address, physical, gone ? Change.EVICTED : Change.FELL);
+        return true;
     }
 
     private void leave(long hash, long location, long address, int physical, Change change) {

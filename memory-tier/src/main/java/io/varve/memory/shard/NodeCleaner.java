@@ -33,9 +33,9 @@ final class NodeCleaner {
         return allowance > 0;
     }
 
-    /** A collection is about to go, by its root item. */
-    void goes(long rootAddress) {
-        allowance -= ShardTrees.nodeBytes(rootAddress);
+    /** A collection has gone, by its root item. */
+    void goes(long nodeBytes) {
+        allowance -= nodeBytes;
     }
 
     /**
@@ -56,8 +56,7 @@ final class NodeCleaner {
         }
         follow(location, root);
         int moved = move(location, address, nowMillis);
-        if (moved < 0 && mayEvict && line.mayGo(TimedHashes.expireAtMillis(items.address(root)))) {
-            evict(root);
+        if (moved < 0 && mayEvict && line.mayGo(TimedHashes.expireAtMillis(items.address(root))) && evict(root)) {
             return disposeDying(location, address, nowMillis);
         }
         return moved;
@@ -70,10 +69,8 @@ final class NodeCleaner {
             items.cleaning().reclaim(root, address);
         } else if (items.cleaning().expireNow(root, address, nowMillis)) {
             return true;
-        } else if (evicting && mayLetOneGo() && isOwnersTurn(root, address, size, nowMillis)) {
-            evict(root);
         } else {
-            return false;
+            return evicting && mayLetOneGo() && isOwnersTurn(root, address, size, nowMillis) && evict(root);
         }
         return true;
     }
@@ -84,10 +81,15 @@ final class NodeCleaner {
                 && line.isOwnerPast(root, nowMillis);
     }
 
-    private void evict(long root) {
+    /** False if the collection's key is pinned. */
+    private boolean evict(long root) {
         long address = items.address(root);
-        goes(address);
-        items.cleaning().evict(root, address);
+        long nodeBytes = ShardTrees.nodeBytes(address);
+        boolean gone = items.cleaning().evict(root, address);
+        if (gone) {
+            goes(nodeBytes);
+        }
+        return gone;
     }
 
     /** A leaf is gone at once; an inner node, which knows what is below it, has to move. */
@@ -121,7 +123,7 @@ final class NodeCleaner {
         }
         long root = trees.rootItem(tree);
         return items.timed().isGone(items.address(root), nowMillis)
-                || !line.isRandom() && line.isOwnerPast(root, nowMillis);
+                || !line.isRandom() && line.isOwnerPast(root, nowMillis) && !line.isPinned(root);
     }
 
     /** A node takes the class of its root item, which a client may have changed since they met last. */

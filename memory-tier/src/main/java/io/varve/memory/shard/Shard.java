@@ -385,16 +385,70 @@ public final class Shard {
             throw new IllegalArgumentException("A run with " + run.headRoom()
                     + " bytes in front of its value has no room for a key of " + key.length());
         }
+        putRun(key, item, run, ItemType.STRING, encoding, run.length(), run.length(), expireAtMillis, hint, nowMillis,
+                true);
+    }
+
+    /** The same for a value of any type that is as long as it says. Its capacity is not less than its length. */
+    private void putRun(Key key, Item item, LargeRun run, ItemType type, int encoding, int valueLength, int capacity,
+            long expireAtMillis, int hint, long nowMillis, boolean tells) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long location = locate(key, nowMillis);
         int penaltyClass = items.penalties().classOfWrite(key, classBefore(location), hint);
         long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
-                ItemType.STRING, encoding, run.length(), run.length(), expireAt,
+                type, encoding, valueLength, capacity, expireAt,
                 ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass));
         items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
         items.penalties().written();
-        items.tellIfCreated(key, location);
+        if (tells) {
+            items.tellIfCreated(key, location);
+        }
         look(item, made, items.address(made));
+    }
+
+    /**
+     * Gives the run of a found item to another key, in place of what that has; the item's own key goes. No byte of the value is copied.
+     * Both shards are locked.
+     *
+     * @param from     of this shard, the key of the item
+     * @param target   the shard of the other key
+     * @param tells    whether a key that was not there is told of as one that has come
+     * @return false if that cannot be: the item is in no run, or there is no room in front of its value for the other key. Nothing has
+     *         changed then
+     * @throws CacheFullException if there is no memory for the other key's entries; the item is as it was
+     */
+    public boolean moveRun(Key from, Item source, Shard target, Key to, Item written, int hint, long nowMillis,
+            boolean tells) {
+        long address = source.address();
+        if (!Location.isLarge(source.location()) || TimedHashes.isTimed(address)) {
+            return false;
+        }
+        LargeRun run = context.pool.largeItems().run(source.location());
+        if (run.headRoom() < ItemLayout.largeHeadRoom(to.length())) {
+            return false;
+        }
+        ItemType type = source.type();
+        int encoding = source.encoding();
+        int length = source.valueLength();
+        int capacity = source.capacity();
+        long expireAt = source.expireAtMillis();
+        // One hold for the other key's item, and one in case that is refused.
+        run.retain();
+        run.retain();
+        try {
+            delete(from, nowMillis);
+            try {
+                target.putRun(to, written, run, type, encoding, length, capacity, expireAt, hint, nowMillis, tells);
+            } catch (CacheFullException full) {
+                run.retain();
+                // What it had in index and expiry is free, so this finds room.
+                putRun(from, source, run, type, encoding, length, capacity, expireAt, hint, nowMillis, tells);
+                throw full;
+            }
+        } finally {
+            run.release();
+        }
+        return true;
     }
 
     /** Gives a found item's value another length, in place or moved; the bytes both have stay. */
@@ -403,6 +457,10 @@ public final class Shard {
         long address = item.address();
         if (items.fitsInPlace(location, address, valueLength, ItemLayout.expireAtMillis(address))) {
             items.resizeInPlace(address, encoding, valueLength);
+            look(item, location, address);
+            return;
+        }
+        if (items.extendInPlace(location, address, encoding, valueLength)) {
             look(item, location, address);
             return;
         }

@@ -253,8 +253,8 @@ public final class ShardCleaner {
             return true;
         }
         long expireAt = TimedHashes.expireAtMillis(address);
-        if (evicting && line.mayGo(expireAt) && mayGoNow(address) && line.isPast(address, expireAt, nowMillis)) {
-            evict(location, address);
+        if (evicting && line.mayGo(expireAt) && mayGoNow(address) && line.isPast(location, address, expireAt, nowMillis)
+                && evict(location, address)) {
             return true;
         }
         try {
@@ -262,11 +262,7 @@ public final class ShardCleaner {
             bytesMoved += counting ? size : 0;
             return true;
         } catch (CacheFullException full) {
-            if (mayEvict && line.mayGo(expireAt)) {
-                evict(location, address);
-                return true;
-            }
-            return false;
+            return mayEvict && line.mayGo(expireAt) && evict(location, address);
         }
     }
 
@@ -274,11 +270,15 @@ public final class ShardCleaner {
         return !ItemLayout.isTree(address) || nodes.mayLetOneGo();
     }
 
-    private void evict(long location, long address) {
-        if (ItemLayout.isTree(address)) {
-            nodes.goes(address);
+    /** False if the item is pinned. */
+    private boolean evict(long location, long address) {
+        // Before it goes: its header tells.
+        long nodeBytes = ItemLayout.isTree(address) ? ShardTrees.nodeBytes(address) : 0;
+        boolean gone = items.cleaning().evict(location, address);
+        if (gone) {
+            nodes.goes(nodeBytes);
         }
-        items.cleaning().evict(location, address);
+        return gone;
     }
 
     /** Of a few candidates the segment of which the largest share would be freed. */
@@ -316,7 +316,7 @@ public final class ShardCleaner {
             if (line.concerns(address)) {
                 int weight = line.weighsClasses() ? ItemLayout.size(address) : 1;
                 looked += weight;
-                going += wouldGo(address, nowMillis) ? weight : 0;
+                going += wouldGo(at, address, nowMillis) ? weight : 0;
             }
             at = cleaning.nextLive(candidate, cleaning.after(at));
         }
@@ -327,13 +327,14 @@ public final class ShardCleaner {
                 : (segments.reclaimableBytes(candidate) + gone) / extentBytes;
     }
 
-    private boolean wouldGo(long address, long nowMillis) {
+    private boolean wouldGo(long location, long address, long nowMillis) {
         if (ItemLayout.isInternal(address)) {
             return nodes.wouldGo(address, nowMillis);
         }
         long expireAt = TimedHashes.expireAtMillis(address);
         return items.timed().isGone(address, nowMillis)
-                || line.mayGo(expireAt) && line.isPast(address, expireAt, nowMillis);
+                || line.mayGo(expireAt) && line.isPast(location, address, expireAt, nowMillis)
+                        && !line.isPinned(location);
     }
 
     /** Whether a large item is to go rather than a segment's: as likely as their share of the bytes. */
@@ -350,8 +351,7 @@ public final class ShardCleaner {
                 return false;
             }
             long owner = nodes.ownerOf(location);
-            if (owner != Index.NONE && line.mayGo(TimedHashes.expireAtMillis(items.address(owner)))
-                    && evictIfPastTheLine(owner, nowMillis)) {
+            if (owner != Index.NONE && evictIfPastTheLine(owner, nowMillis)) {
                 return true;
             }
         }
@@ -384,11 +384,8 @@ public final class ShardCleaner {
             return true;
         }
         long expireAt = TimedHashes.expireAtMillis(address);
-        if (!line.mayGo(expireAt) || !line.isPast(address, expireAt, nowMillis)) {
-            return false;
-        }
-        items.cleaning().evict(location, address);
-        return true;
+        return line.mayGo(expireAt) && line.isPast(location, address, expireAt, nowMillis)
+                && items.cleaning().evict(location, address);
     }
 
     void addTo(ShardTotals totals) {

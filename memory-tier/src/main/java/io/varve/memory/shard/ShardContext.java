@@ -3,7 +3,9 @@ package io.varve.memory.shard;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
+import io.varve.memory.eviction.AccessTranslation;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.TagScanner;
 import io.varve.memory.item.ChangeListener;
@@ -40,12 +42,16 @@ public final class ShardContext {
     /** Bytes that some write wanted and did not get; whoever makes room next clears it. */
     final AtomicLong refusedBytes = new AtomicLong();
     final AtomicLong deferredBytes = new AtomicLong();
+    /** The keys that eviction spares. */
+    final PinnedKeys pins = new PinnedKeys();
 
     volatile EvictionPolicy evictionPolicy;
     /** How often the policy has become one that {@linkplain EvictionPolicy#countsSinceArrival counts since arrival}... */
     volatile int residenceEras;
     /** ... and which it was before. */
     volatile EvictionPolicy beforeResidence;
+    /** What access bits mean that were written before the policy changed; null if all are of the present one. */
+    volatile @Nullable AccessTranslation translation;
     volatile int evictionSamples;
     volatile CleanerPolicy cleanerPolicy;
     volatile ChangeListener[] listeners = NOBODY;
@@ -95,6 +101,9 @@ public final class ShardContext {
             beforeResidence = before;
             residenceEras++;
         }
+        if (eviction != before) {
+            translation = AccessTranslation.after(translation, before, eviction, ticker.wallMillis());
+        }
         evictionPolicy = eviction;
         evictionSamples = samples;
         cleanerPolicy = cleaner;
@@ -103,6 +112,10 @@ public final class ShardContext {
     /** Bytes that a shard may hold: its part of the limit. */
     long shardBytes() {
         return budget.limitBytes() / shards;
+    }
+
+    public PinnedKeys pins() {
+        return pins;
     }
 
     public synchronized void subscribe(ChangeListener listener) {

@@ -94,7 +94,7 @@ public final class ShardDump {
     private void meet(long location, int penaltyClass, long nowMillis) {
         long address = items.address(location);
         if (ItemLayout.penaltyClass(address) == penaltyClass && !ItemLayout.isTree(address)
-                && mayGo(address) && !items.timed().isGone(address, nowMillis)) {
+                && mayGo(location, address) && !items.timed().isGone(address, nowMillis)) {
             if (metCount == met.length) {
                 met = Arrays.copyOf(met, 2 * met.length);
             }
@@ -102,8 +102,9 @@ public final class ShardDump {
         }
     }
 
-    private boolean mayGo(long address) {
-        return !context.evictionPolicy.onlyVolatile() || TimedHashes.expireAtMillis(address) != Item.NEVER;
+    private boolean mayGo(long location, long address) {
+        return (!context.evictionPolicy.onlyVolatile() || TimedHashes.expireAtMillis(address) != Item.NEVER)
+                && !(context.pins.isAny() && context.pins.contains(items.verifier().hashOf(location)));
     }
 
     private Progress fall(LowerTier lower, Walk walk, long deadlineNanos) {

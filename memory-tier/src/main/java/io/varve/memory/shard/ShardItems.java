@@ -15,6 +15,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.locality.AccessRecorder;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.segment.LargeItems;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
@@ -149,6 +150,34 @@ final class ShardItems {
         return valueLength <= ItemLayout.capacity(address) && !isShared(location);
     }
 
+    /**
+     * Gives a large item a longer value where it lies, if there is address space behind it: no copy is made, for which there might be no
+     * memory.
+     */
+    boolean extendInPlace(long location, long address, int encoding, int valueLength) {
+        int before = ItemLayout.capacity(address);
+        if (!Location.isLarge(location) || valueLength <= before || isShared(location)
+                || ItemLayout.isShortCapacity(before)) {
+            // A short capacity lies in the header, which would need more bytes for a long one.
+            return false;
+        }
+        LargeItems large = context.pool.largeItems();
+        LargeRun run = large.run(location);
+        if (!large.extend(run, valueLength)) {
+            return false;
+        }
+        int capacity = run.capacity();
+        datasetBytes += valueLength - ItemLayout.valueLength(address);
+        // Without slack, as a change of the capacity asks.
+        ItemLayout.valueLength(address, before);
+        ItemLayout.capacity(address, capacity);
+        ItemLayout.valueLength(address, valueLength);
+        ItemLayout.encoding(address, encoding);
+        segments.extendedLarge(location, capacity - before);
+        run.adoptedMillis(context.ticker.wallMillis());
+        return true;
+    }
+
     /** A reply in flight may still be reading a run that it shares. */
     boolean isShared(long location) {
         return Location.isLarge(location) && context.pool.largeItems().run(location).isShared();
@@ -231,6 +260,7 @@ final class ShardItems {
         ItemLayout.write(address, type, encoding, physical, keyLength, valueLength, capacity, true, stamp);
         ItemLayout.expireAtMillis(address, expireAt);
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
+        run.adoptedMillis(context.ticker.wallMillis());
         long location = context.pool.largeItems().adopt(run, address, number);
         datasetBytes += keyLength + valueLength;
         segments.born(location, ItemLayout.size(address), expireAt, 0);

@@ -66,6 +66,28 @@ class LargeItemsTest {
     }
 
     @Test
+    void aRunGrowsWhereItLies() {
+        LargeRun run = allocate(256, 9 * PAGE);
+        Memory.putLong(run.address(), 42);
+        assertThat(budget.chargedBytes()).isEqualTo(10 * PAGE);
+        assertThat(items.extend(run, 9 * PAGE + 1)).isTrue();
+        assertThat(run.capacity()).as("to the end of the page").isEqualTo(10 * PAGE - 256);
+        assertThat(budget.chargedBytes()).isEqualTo(10 * PAGE);
+        assertThat(items.extend(run, 10 * PAGE)).isTrue();
+        assertThat(run.chargedBytes()).isEqualTo(11 * PAGE).isEqualTo(budget.chargedBytes())
+                .isEqualTo(items.chargedBytes());
+        assertThat(items.extend(run, 16 * PAGE - 255)).as("its address space ends before").isFalse();
+        budget.limit(15 * PAGE);
+        assertThat(items.extend(run, 16 * PAGE - 256)).as("the budget does not have it").isFalse();
+        assertThat(run.chargedBytes()).isEqualTo(11 * PAGE).isEqualTo(budget.chargedBytes());
+        budget.limit(16 * PAGE);
+        assertThat(items.extend(run, 16 * PAGE - 256)).isTrue();
+        assertThat(Memory.getLong(run.address() + 16 * PAGE - 256 - 8)).isZero();
+        assertThat(Memory.getLong(run.address())).isEqualTo(42);
+        run.release();
+    }
+
+    @Test
     void refusedWithoutCharge() {
         budget.limit(10 * PAGE);
         assertThat(items.allocate(0, 10 * PAGE + 1)).isNull();

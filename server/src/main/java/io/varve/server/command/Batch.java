@@ -343,6 +343,11 @@ public final class Batch implements RequestSink {
         return from < inTurnFrom ? null : inTurn;
     }
 
+    /** Whether the keys from this number on are bound in turn. */
+    public boolean bindsInTurn(int from) {
+        return from >= inTurnFrom;
+    }
+
     private Key keyInTurn(int index) {
         KeysInTurn keys = java.util.Objects.requireNonNull(inTurn);
         int argument = firstArguments[commandCount - 1] + keys.argument(index - inTurnFrom);

@@ -20,11 +20,12 @@ public final class Watch {
     /**
      * A key when it began to be watched. Immutable.
      *
+     * @param hash            of the key
      * @param shard           whose lock guards it
      * @param existed         whether it was there
      * @param changesAtMillis when it expires or a field of it is due, or {@link Item#NEVER}
      */
-    private record Seen(int shard, boolean existed, long changesAtMillis) {}
+    private record Seen(long hash, int shard, boolean existed, long changesAtMillis) {}
 
     /**
      * The keys watched for one transaction. Keys are added by the client's event loop, under the lock of their shard; any thread tells
@@ -80,7 +81,7 @@ public final class Watch {
             return true;
         }
         charged += bytes;
-        round.seen.put(name, new Seen(key.shard(), existed, changesAtMillis));
+        round.seen.put(name, new Seen(key.hash(), key.shard(), existed, changesAtMillis));
         all.add(name, round);
         keyCount = round.seen.size();
         return true;
@@ -102,6 +103,11 @@ public final class Watch {
         memory.give(charged);
         charged = 0;
         keyCount = 0;
+    }
+
+    /** The hashes of the keys. */
+    public long[] hashes() {
+        return round.seen.values().stream().mapToLong(Seen::hash).toArray();
     }
 
     /** The shards of the keys. */

@@ -257,7 +257,7 @@ public final class RequestDecoder {
 
     private boolean beginLarge(long start, int available) {
         largePending = true;
-        filling = isWithoutHeap() ? null : largeBulks.open(longestArgument, bulkLength);
+        filling = isWithoutHeap() ? null : largeBulks.open(new Received(start), longestArgument, bulkLength);
         if (arguments.count() == FIRST_KEY) {
             // Where a command has keys the first is here, mostly, and in front of the value behind it there is to be room for it.
             longestArgument = Math.max(longestArgument, bulkLength);
@@ -281,6 +281,30 @@ public final class RequestDecoder {
         // It was in the buffer as a whole, and what follows it stays where it is.
         position = keep + bulkLength;
         return true;
+    }
+
+    /** The arguments that were decoded so far of the request that starts at an address. */
+    private final class Received implements LargeBulks.Earlier {
+        private final long start;
+
+        private Received(long start) {
+            this.start = start;
+        }
+
+        @Override
+        public int count() {
+            return arguments.count();
+        }
+
+        @Override
+        public long address(int argument) {
+            return start + arguments.offset(argument);
+        }
+
+        @Override
+        public int length(int argument) {
+            return Math.max(0, arguments.length(argument));
+        }
     }
 
     private boolean endLarge(int available) {

@@ -181,7 +181,7 @@ final class EmbeddedConnections implements AutoCloseable {
         }
 
         @Override
-        public @Nullable ValueRun open(int longestArgument, int length) {
+        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
             return null;
         }
     }

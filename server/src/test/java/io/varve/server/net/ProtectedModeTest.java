@@ -81,7 +81,7 @@ class ProtectedModeTest {
         }
 
         @Override
-        public @Nullable ValueRun open(int longestArgument, int length) {
+        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
             return null;
         }
     };

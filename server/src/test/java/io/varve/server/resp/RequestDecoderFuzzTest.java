@@ -161,7 +161,7 @@ public class RequestDecoderFuzzTest {
         }
 
         @Override
-        public @Nullable ValueRun open(int longestArgument, int length) {
+        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
             assertThat(length).isGreaterThan(THRESHOLD_BYTES);
             if (length > MOST_BYTES) {
                 return null;

@@ -110,7 +110,7 @@ class RequestDecoderTest {
         }
 
         @Override
-        public @Nullable ValueRun open(int longestArgument, int length) {
+        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
             return length > 1 << 20 ? null : new BufferRun(length);
         }
     }
@@ -279,7 +279,7 @@ class RequestDecoderTest {
                 }
 
                 @Override
-                public @Nullable ValueRun open(int longestArgument, int bulkLength) {
+                public @Nullable ValueRun open(Earlier earlier, int longestArgument, int bulkLength) {
                     throw new AssertionError("none is large");
                 }
             }, new ArgumentMemory(1 << 20), 1 << 24);

@@ -6,12 +6,15 @@ import io.varve.memory.item.CacheFullException;
 import io.varve.server.command.Batch;
 import io.varve.server.command.Client;
 import io.varve.server.command.CommandSpec;
+import io.varve.server.command.Transaction;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 
 /**
  * Whether maxmemory has room for what a command may write and for its reply, and how it is made: always before the command runs, or
  * runs again, because nothing is evicted under its locks. Confined to its event loop.
+ *
+ * <p>The command's keys are pinned before room is made and until it ends ({@link #unpin}): eviction spares them, on every thread.
  */
 final class CommandRoom {
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
@@ -29,11 +32,44 @@ final class CommandRoom {
     private final Cache cache;
     private final CacheSession session;
     private final CommandTimes times;
+    private boolean pinned;
 
     CommandRoom(Cache cache, CacheSession session, CommandTimes times) {
         this.cache = cache;
         this.session = session;
         this.times = times;
+    }
+
+    /** Pins the keys of a command; of EXEC, those that are queued and watched. */
+    void pin(Batch batch, int command, Client client) {
+        CommandSpec spec = batch.spec(command);
+        Transaction executed = spec == null ? null : TransactionRunner.executed(spec, client);
+        if (executed != null) {
+            pin(executed, client);
+        } else {
+            pinned = true;
+            int first = batch.firstKey(command);
+            int count = batch.keyCount(command);
+            if (batch.bindsInTurn(first)) {
+                session.pin(count, i -> batch.key(first + i).hash());
+            } else {
+                session.pin(batch.keys(), first, count);
+            }
+        }
+    }
+
+    /** Pins the keys that a transaction names and its client watches. */
+    void pin(Transaction executed, Client client) {
+        pinned = true;
+        session.pin(executed.batch().keys(), 0, executed.batch().keyTotal(), client.watch().hashes());
+    }
+
+    /** The command has ended, or is parked and will start anew. */
+    void unpin() {
+        if (pinned) {
+            pinned = false;
+            session.unpin();
+        }
     }
 
     /**
@@ -46,6 +82,7 @@ final class CommandRoom {
             reply.reserve(LEAST_REPLY_BYTES);
         } catch (NoBufferException none) {
             times.aside(batch, command, client, session.now());
+            pin(batch, command, client);
             if (!cache.admit(LEAST_ROOM_BYTES)) {
                 throw none;
             }
@@ -100,6 +137,7 @@ final class CommandRoom {
             return true;
         }
         times.aside(batch, command, client, session.now());
+        pin(batch, command, client);
         return cache.admit(bytes);
     }
 

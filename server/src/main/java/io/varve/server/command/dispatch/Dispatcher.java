@@ -138,6 +138,7 @@ public final class Dispatcher implements AutoCloseable {
             if (tracks != null || client.tracker() != null) {
                 server.tracking().running(null);
             }
+            room.unpin();
             // Without a lock, and before the replies are sent.
             server.tell();
         }
@@ -170,6 +171,7 @@ public final class Dispatcher implements AutoCloseable {
             }
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, ordinary, reply);
+            room.unpin();
             if (spec == null || !spec.isPlain()) {
                 ordinary = isOrdinary(client);
             }
@@ -400,6 +402,7 @@ public final class Dispatcher implements AutoCloseable {
             ReplyWriter reply) {
         // Of what will not run nothing is kept.
         boolean inVain = transaction.failed() || client.watch().isToldBroken();
+        room.pin(batch, command, client);
         Shortage shortage = inVain
                 ? Shortage.NONE
                 : transaction.add(batch, command, spec, room.neededBytes(batch, command), preparation);
@@ -485,6 +488,7 @@ public final class Dispatcher implements AutoCloseable {
                 }
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
+                room.pin(batch, command, client);
                 if (tries++ == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
                     Refusal.reply(client, spec, reply, Errors.of(none));
                     return;

@@ -233,10 +233,14 @@ public final class KeyCommands {
         if (source.isTree()) {
             inItsClass(call, source, () -> call.session().moveTree(call.keyAt(0), source, target, call.otherItem(),
                     source.expireAtMillis()));
-        } else {
-            write(call, source, target);
-            call.session().delete(call.keyAt(0));
+            return;
         }
+        inItsClass(call, source, () -> {
+            if (!call.session().moveRun(call.keyAt(0), source, target, call.otherItem())) {
+                writeCopy(call, source, target);
+                call.session().delete(call.keyAt(0));
+            }
+        });
     }
 
     /** Puts a copy of an item, with its expiry time and its class of penalty, under another key; the item stays where it is meanwhile. */

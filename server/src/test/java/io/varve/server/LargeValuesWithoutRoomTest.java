@@ -1,0 +1,124 @@
+package io.varve.server;
+
+import java.io.IOException;
+
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Values of more than half of maxmemory move to other keys and grow where they lie, without room for a copy. Confined to the test's thread. */
+@Timeout(120)
+class LargeValuesWithoutRoomTest {
+    private static final int LENGTH = 9_000_000;
+    private static final String VALUE = "0123456789".repeat(LENGTH / 10);
+    private static final int KEYS = 24;
+
+    private static VarveServer start() throws IOException {
+        return VarveServer
+                .start(ServerConfig.defaults().with("port", "0").with("io-threads", "1").with("maxmemory", "16mb")
+                        .validate());
+    }
+
+    private static void set(RawClient client, String key) throws IOException {
+        assertThat(client.call("SET", key, VALUE).text()).isEqualTo("OK");
+        assertThat(client.call("PEXPIREAT", key, "4102444800000").integer()).isOne();
+    }
+
+    private static void assertMoved(RawClient client, String from, String to) throws IOException {
+        assertThat(client.call("EXISTS", from).integer()).isZero();
+        assertThat(client.call("PEXPIRETIME", to).text()).isEqualTo("4102444800000");
+        assertThat(client.call("GET", to).text()).isEqualTo(VALUE);
+        assertThat(client.call("DBSIZE").integer()).isOne();
+    }
+
+    /** To keys of whatever shard, short names and long. */
+    @Test
+    void renameMovesAValueThatCannotBeCopied() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            String at = "k";
+            set(client, at);
+            for (int i = 0; i < KEYS; i++) {
+                String to = "name" + "x".repeat(i * 4) + i;
+                if (i % 2 == 0) {
+                    assertThat(client.call("RENAME", at, to).text()).isEqualTo("OK");
+                } else {
+                    assertThat(client.call("RENAMENX", at, to).integer()).isOne();
+                }
+                assertMoved(client, at, to);
+                at = to;
+            }
+            assertThat(client.call("DEL", at).integer()).isOne();
+            assertThat(client.infoLong("used_memory")).isLessThan(4L << 20);
+        }
+    }
+
+    @Test
+    void renameReplacesWhatTheOtherKeyHas() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < KEYS; i++) {
+                set(client, "k");
+                assertThat(client.call("SET", "to" + i, "y".repeat(i % 2 == 0 ? 10 : 200_000)).text()).isEqualTo("OK");
+                assertThat(client.call("RENAMENX", "k", "to" + i).integer()).isZero();
+                assertThat(client.call("RENAME", "k", "to" + i).text()).isEqualTo("OK");
+                assertMoved(client, "k", "to" + i);
+                client.call("DEL", "to" + i);
+            }
+        }
+    }
+
+    @Test
+    void moveTakesAValueThatCannotBeCopied() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            set(client, "k");
+            assertThat(client.call("MOVE", "k", "3").integer()).isOne();
+            assertThat(client.call("EXISTS", "k").integer()).isZero();
+            client.call("SELECT", "3");
+            assertThat(client.call("GET", "k").text()).isEqualTo(VALUE);
+            assertThat(client.call("PEXPIRETIME", "k").text()).isEqualTo("4102444800000");
+        }
+    }
+
+    @Test
+    void aListOfOneLongElementIsRenamed() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            String element = VALUE.substring(0, 6_000_000);
+            assertThat(client.call("RPUSH", "list", element).integer()).isOne();
+            for (int i = 0; i < KEYS; i++) {
+                String from = i == 0 ? "list" : "list" + (i - 1);
+                assertThat(client.call("RENAME", from, "list" + i).text()).isEqualTo("OK");
+                assertThat(client.call("EXISTS", from).integer()).isZero();
+            }
+            assertThat(client.call("LRANGE", "list" + (KEYS - 1), "0", "-1").elements().getFirst().text())
+                    .isEqualTo(element);
+        }
+    }
+
+    @Test
+    void aValueGrowsWhereItLies() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            set(client, "k");
+            StringBuilder expected = new StringBuilder(VALUE);
+            for (int i = 0; i < 300; i++) {
+                String piece = "p".repeat(i) + i;
+                expected.append(piece);
+                assertThat(client.call("APPEND", "k", piece).integer()).isEqualTo(expected.length());
+            }
+            expected.setLength(10_000_000);
+            expected.append("end");
+            assertThat(client.call("SETRANGE", "k", "10000000", "end").integer()).isEqualTo(10_000_003);
+            assertThat(client.call("SETBIT", "k", Integer.toString(10_000_003 * 8 + 7), "1").integer()).isZero();
+            expected.append('\1');
+            assertThat(client.call("GET", "k").text()).isEqualTo(expected.toString());
+            assertThat(client.call("PEXPIRETIME", "k").text()).isEqualTo("4102444800000");
+            // Where there is no memory for more it is as it was.
+            assertThat(client.call("SETRANGE", "k", "16800000", "x").text())
+                    .isEqualTo("OOM command not allowed when used memory > 'maxmemory'.");
+            assertThat(client.call("GET", "k").text()).isEqualTo(expected.toString());
+            assertThat(client.call("DEL", "k").integer()).isOne();
+            assertThat(client.infoLong("used_memory")).isLessThan(4L << 20);
+            set(client, "other");
+        }
+    }
+}
