@@ -30,10 +30,10 @@ public final class AccessGuard {
         }
         note(client, batch, command, spec, verdict);
         return switch (Denial.of(verdict)) {
-            case KEY -> "NOPERM this user has no permissions to access one of the keys used as arguments";
-            case CHANNEL -> "NOPERM this user has no permissions to access one of the channels used as arguments";
-            case COMMAND, AUTH ->
-                "NOPERM this user has no permissions to run the '" + spec.fullName() + "' command";
+            case KEY -> "NOPERM No permissions to access a key";
+            case CHANNEL -> "NOPERM No permissions to access a channel";
+            case COMMAND, AUTH -> "NOPERM User " + client.account().text() + " has no permissions to run the '"
+                    + spec.fullName() + "' command";
         };
     }
 
