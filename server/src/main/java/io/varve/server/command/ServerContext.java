@@ -343,7 +343,7 @@ public final class ServerContext implements InfoSource {
 
     /** A fresh client for a connection that was admitted. */
     public Client connect(Connection connection, String address, String localAddress) {
-        Client client = new Client(clients.nextId(), connection, address, localAddress, ticker.wallMillis(),
+        Client client = new Client(clients, connection, address, localAddress, ticker.wallMillis(),
                 new Watch(watchedKeys, argumentMemory), new Subscriptions(channels, connection::mailCame),
                 access.defaultAccount());
         clients.add(client);
