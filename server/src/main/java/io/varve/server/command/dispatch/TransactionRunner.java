@@ -210,6 +210,8 @@ final class TransactionRunner implements Transactions {
         long start = reply.mark();
         reply.array(batch.commandCount());
         NoBufferException lost = null;
+        int epoch = server.counterEpoch();
+        int uncounted = 0;
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(i));
             boolean isRepeatable = Transaction.isRepeatable(spec);
@@ -219,6 +221,11 @@ final class TransactionRunner implements Transactions {
             }
             boolean mayRunAgain = !counts.isSettled() && !isLast && room.mayRunAgain(batch, i, spec);
             NoBufferException none = runAndCount(exec, queued, i, spec, mayRunAgain);
+            if (epoch != server.counterEpoch()) {
+                // As if CONFIG RESETSTAT were the first command.
+                epoch = server.counterEpoch();
+                uncounted = i;
+            }
             if (none != null && queued.isRepeatable()) {
                 throw none;
             }
@@ -232,7 +239,7 @@ final class TransactionRunner implements Transactions {
             }
         }
         counts.settle(batch, client);
-        counters.add(LoopCounters.Total.COMMANDS, batch.commandCount());
+        counters.add(LoopCounters.Total.COMMANDS, batch.commandCount() - uncounted);
         if (lost != null) {
             throw lost;
         }
@@ -268,6 +275,8 @@ final class TransactionRunner implements Transactions {
             // They are its own, not EXEC's, be they taken back.
             exec.errorsToldOf(reply.errors() - errors);
         }
+        // After CONFIG RESETSTAT, which counts itself.
+        counters.enter(server.counterEpoch());
         counts.ran(batch, exec.client(), ticker.nanoTime() - begun,
                 reply.errors() == errors ? null : reply.lastError());
         queued.told(command + 1);
