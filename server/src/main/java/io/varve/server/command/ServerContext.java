@@ -72,6 +72,7 @@ public final class ServerContext implements InfoSource {
     private final Tracking tracking;
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
+    private volatile long changesAtSave;
     private final long startedMillis;
     private final long startedNanos;
     private final String runId;
@@ -334,6 +335,16 @@ public final class ServerContext implements InfoSource {
     /** SAVE was asked for, at this moment. */
     public void saved() {
         lastSaveSeconds = ticker.wallMillis() / 1000;
+        changesAtSave = changes();
+    }
+
+    @Override
+    public long changesSinceSave() {
+        return changes() - changesAtSave;
+    }
+
+    private long changes() {
+        return loops.stream().mapToLong(LoopCounters::changes).sum();
     }
 
     /** Asks the process to end; returns at once. */

@@ -100,7 +100,7 @@ public final class Dispatcher implements AutoCloseable {
         publishWait = new PublishWait(server, session);
         held = new HeldShards(session, cache.shardCount(), loop);
         transactions = new TransactionRunner(server, session, below, counters, times, monitors, room, held);
-        call = new Invocation(cache, session, server, below, transactions);
+        call = new Invocation(cache, session, server, below, transactions, counters);
         preparation = new BatchPreparation(server, table, session);
     }
 

@@ -67,7 +67,7 @@ final class TransactionRunner implements Transactions {
         this.counters = counters;
         cache = server.cache();
         ticker = server.ticker();
-        inner = new Invocation(cache, session, server, below, null);
+        inner = new Invocation(cache, session, server, below, null, counters);
         shards = new ShardSet(cache.shardCount());
         counts = new TransactionCounts(server, session, times, cache.shardCount());
         memory = new TransactionMemory(cache, server.argumentMemory());
@@ -190,12 +190,14 @@ final class TransactionRunner implements Transactions {
         }
         int database = exec.client().database();
         counts.begin(batch.commandCount(), shards);
+        long changes = counters.changes();
         try {
             runCounted(exec, queued, isLast);
         } catch (CacheFullException | NoBufferException none) {
             if (!counts.isSettled()) {
                 exec.client().database(database);
                 counts.takeBack(shards);
+                counters.takeBackChanges(changes);
             }
             throw none;
         } finally {

@@ -78,6 +78,7 @@ public final class KeyCommands {
         for (int i = 0; i < call.keyCount(); i++) {
             if (call.session().delete(call.keyAt(i))) {
                 call.events().tell(KeyEvent.DEL, call.keyAt(i));
+                call.countChanges(1);
                 deleted++;
             }
         }
@@ -149,6 +150,7 @@ public final class KeyCommands {
         write(call, source, target);
         tellIfReplaced(call, present, target);
         call.events().tell(KeyEvent.COPY_TO, target);
+        call.countChanges(1);
         call.reply().integer(1);
     }
 
@@ -183,6 +185,7 @@ public final class KeyCommands {
         transfer(call, source, target);
         call.events().tell(KeyEvent.MOVE_FROM, call.keyAt(0));
         call.events().tell(KeyEvent.MOVE_TO, target);
+        call.countChanges(1);
         call.reply().integer(1);
     }
 
@@ -205,6 +208,7 @@ public final class KeyCommands {
                 tellIfReplaced(call, present, target);
                 call.events().tell(KeyEvent.RENAME_FROM, call.keyAt(0));
                 call.events().tell(KeyEvent.RENAME_TO, target);
+                call.countChanges(1);
             }
         }
         if (keepTarget) {

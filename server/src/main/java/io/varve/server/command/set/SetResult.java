@@ -51,6 +51,7 @@ final class SetResult {
             if (isWhole && measure.count() == 0) {
                 if (session.delete(key)) {
                     command.events().tell(KeyEvent.DEL, key);
+                    command.countChanges(1);
                 }
                 return 0;
             }
@@ -69,6 +70,7 @@ final class SetResult {
                 case UNION -> KeyEvent.SUNIONSTORE;
                 case DIFFERENCE -> KeyEvent.SDIFFSTORE;
             }, key);
+            command.countChanges(1);
             return measure.count();
         } finally {
             memory.release();
