@@ -58,7 +58,7 @@ final class SetResult {
             int encoding = isWhole ? encoding(algebra) : Encodings.SET_HASHTABLE;
             if (isWhole && encoding == Encodings.SET_INTEGERS) {
                 putIntegers(key);
-            } else if (isWhole && config().staysPacked(measure.count(), length)) {
+            } else if (isWhole && measure.staysPacked(config(), length)) {
                 session.put(key, item, ItemType.SET, encoding, length, length, Item.NEVER);
                 Memory.copy(memory.address(), item.valueAddress(), length);
             } else {
@@ -89,8 +89,7 @@ final class SetResult {
     private boolean pack(SetView member) {
         measure.add(member);
         long needed = length + PackedSet.memberBytes(member.memberLength());
-        if (!config().staysPacked(measure.count(), needed)
-                && measure.encoding(config()) != Encodings.SET_INTEGERS) {
+        if (!measure.staysPacked(config(), needed) && measure.encoding(config()) != Encodings.SET_INTEGERS) {
             return false;
         }
         PackedSetEdit.checked(needed);
