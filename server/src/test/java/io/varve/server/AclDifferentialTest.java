@@ -41,7 +41,8 @@ class AclDifferentialTest {
     private static final String[] COMMANDS_WITH_PARTS = {"object", "object|encoding", "pubsub", "pubsub|numsub", "get",
             "subscribe", "multi", "cluster", "cluster|nodes", "xinfo"};
     private static final String[] FIRST_ARGUMENTS = {"select|0", "select|1", "SELECT|0", "get|a", "get|A", "config|get",
-            "config|get|x", "select|", "select|a|b", "nosuch|x", "keys|*", "|", "object|freq", "eval|x", "cluster|info", "cluster|info|x",
+            "config|get|x", "select|", "select|a|b", "nosuch|x", "keys|*", "|", "object|freq", "eval|x", "cluster|info",
+            "cluster|info|x",
             "xgroup|", "xlen|a"};
     private static final String[] CATEGORIES = {"keyspace", "read", "write", "string", "hash", "admin", "fast", "slow",
             "dangerous", "connection", "transaction", "all", "ALL", "String", "nosuch", "", "blocking", "list", "set",

@@ -67,8 +67,10 @@ class AclNamesDifferentialTest {
         try (RawClient varve = new RawClient(server.port())) {
             for (String name : names) {
                 for (String sign : List.of("+", "-")) {
-                    assertThat(varve.call("ACL", "SETUSER", "u", "reset", sign + name.toUpperCase(java.util.Locale.ROOT))
-                            .text()).as(sign + name).isEqualTo("OK");
+                    assertThat(
+                            varve.call("ACL", "SETUSER", "u", "reset", sign + name.toUpperCase(java.util.Locale.ROOT))
+                                    .text())
+                            .as(sign + name).isEqualTo("OK");
                     assertThat(varve.call("ACL", "GETUSER", "u").elements().get(5).text())
                             .isEqualTo("-@all " + sign + name);
                     assertThat(varve.call("ACL", "LIST").elements().getLast().text()).endsWith(" -@all " + sign + name);

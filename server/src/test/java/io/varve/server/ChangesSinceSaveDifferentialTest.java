@@ -147,7 +147,8 @@ class ChangesSinceSaveDifferentialTest {
                 added.add(changes(client) - before);
                 String payload = client.call("DUMP", "l").text();
                 for (String[] restore : new String[][] {{"RESTORE", "r", "0", payload}, {"RESTORE", "r", "0", payload},
-                        {"RESTORE", "r", "100000", payload, "REPLACE"}, {"RESTORE", "r", "1", payload, "REPLACE", "ABSTTL"},
+                        {"RESTORE", "r", "100000", payload, "REPLACE"},
+                        {"RESTORE", "r", "1", payload, "REPLACE", "ABSTTL"},
                         {"RESTORE", "r2", "1", payload, "ABSTTL"}}) {
                     before = changes(client);
                     client.call(restore);

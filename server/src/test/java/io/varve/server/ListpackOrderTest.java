@@ -112,7 +112,8 @@ class ListpackOrderTest {
                     case 0 -> same("HDEL", "h", field, random.nextInt(400) + "f");
                     case 1 -> same("HSETNX", "h", field, text(random));
                     case 2 -> same("HINCRBY", "h", "n" + random.nextInt(5), "7");
-                    case 3 -> same("HSET", "h", field, text(random), random.nextInt(400) + "f", text(random), text(random), "v");
+                    case 3 -> same("HSET", "h", field, text(random), random.nextInt(400) + "f", text(random),
+                            text(random), "v");
                     default -> same("HSET", "h", field, text(random));
                 }
                 if (redis.call("OBJECT", "ENCODING", "h").text().equals("listpack")) {

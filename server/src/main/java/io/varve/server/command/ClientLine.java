@@ -43,7 +43,8 @@ public final class ClientLine {
                 + client.queuedCommands() + " qbuf=" + incoming + " qbuf-free="
                 + (capacity - incoming) + " argv-mem=" + argumentBytes + " multi-mem=" + client.queuedBytes()
                 + " rbs=0 rbp=0 obl=0 oll=0 omem="
-                + outgoing + " tot-mem=" + (CONNECTION_BYTES + capacity + outgoing + argumentBytes + client.queuedBytes()) + " events=r cmd="
+                + outgoing + " tot-mem="
+                + (CONNECTION_BYTES + capacity + outgoing + argumentBytes + client.queuedBytes()) + " events=r cmd="
                 + (running == null ? client.lastCommand() : running) + " user=" + client.account().text()
                 + " redir=" + client.redirection() + " resp=" + client.protocol() + " lib-name="
                 + client.libraryName() + " lib-ver=" + client.libraryVersion();
