@@ -375,7 +375,7 @@ public final class HashValue implements Pickable {
     /** @param isLong whether it gets a field or a value with which OBJECT ENCODING does not call it a listpack */
     boolean staysPacked(int moreFields, long moreBytes, boolean isLong) {
         ServerConfig config = call.server().config();
-        long fields = packed.size() + moreFields;
+        long fields = (long) packed.size() + moreFields;
         long bytes = packed.bytes() + moreBytes;
         return config.staysPacked(fields, bytes) || !isLong && isListpack() && config.staysListpackHash(fields, bytes);
     }
