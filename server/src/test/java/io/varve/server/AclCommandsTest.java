@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Users over the wire: who is let in, what they may do, and what becomes of them. Confined to the test's thread. */
 class AclCommandsTest {
-    private static final String NO_COMMAND = "NOPERM this user has no permissions to run the '%s' command";
-    private static final String NO_KEY = "NOPERM this user has no permissions to access one of the keys used as arguments";
+    private static final String NO_COMMAND = "NOPERM User u has no permissions to run the '%s' command";
+    private static final String NO_KEY = "NOPERM No permissions to access a key";
 
     @TempDir
     Path folder;

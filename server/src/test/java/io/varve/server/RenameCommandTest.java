@@ -49,7 +49,7 @@ class RenameCommandTest {
             assertThat(client.call("AUTH", "u", "").text()).isEqualTo("OK");
             assertThat(client.call("wipe_out").text()).isEqualTo("OK");
             assertThat(client.call("C-0NFIG", "SET", "hz", "11").text())
-                    .isEqualTo("NOPERM this user has no permissions to run the 'config|set' command");
+                    .isEqualTo("NOPERM User u has no permissions to run the 'config|set' command");
         }
         assertThat(Files.readAllLines(file)).contains("rename-command FLUSHALL Wipe_Out", "rename-command DEBUG \"\"",
                 "hz 11");

@@ -26,10 +26,10 @@ public final class ShardKeyspace {
         return items.expiringOf(context.databases.physical(logical));
     }
 
-    /** Visits the live items of one home bucket of the database's index. */
+    /** Visits the live items of one home bucket of the database's index. @return the next cursor; 0 if no items are left */
     public long scan(int logical, long cursor, long nowMillis, LocationVisitor visitor) {
         Index index = indexOrNull(logical);
-        if (index == null) {
+        if (index == null || index.size() == 0) {
             return 0;
         }
         return index.scan(cursor, location -> {

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.IntStream;
 
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
@@ -152,6 +153,12 @@ public final class AccessControl {
         String hash = Passwords.hash(password);
         Account account = accounts.get(name);
         return account != null && account.user().isKnownBy(hash) && !account.isDeleted() ? account : null;
+    }
+
+    /** The full names of all commands that rules about a category mean, be they commands of this server or not. */
+    public List<String> commandsOf(String category) {
+        return IntStream.range(0, names.count()).filter(command -> names.categories(command).contains(category))
+                .mapToObj(names::name).toList();
     }
 
     // --- changes

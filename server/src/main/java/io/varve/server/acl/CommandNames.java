@@ -5,6 +5,8 @@ import java.util.List;
 /**
  * The commands that rules can name, numbered from 0, subcommands among them. Immutable; the room of commands supplies it.
  *
+ * <p>There are more than the server has: those of Redis that it does not have come last.
+ *
  * <p>A command is called by the name it is born with, whatever the configuration renamed it to.
  */
 public interface CommandNames {

@@ -8,7 +8,7 @@ public enum Denial {
     COMMAND(1, "command", "no permission to execute the command or subcommand"), //
     KEY(2, "key", "no permission to touch the specified keys"), //
     AUTH(3, "auth", "no permission"), //
-    CHANNEL(4, "channel", "no permission to access one of the channels used as arguments to the command");
+    CHANNEL(4, "channel", "no permission to access one of the channels used as arguments");
 
     private final int weight;
     private final String word;

@@ -188,7 +188,7 @@ public final class InfoReport {
         out.head("Persistence").field("loading", 0).field("async_loading", 0).field("current_cow_peak", 0)
                 .field("current_cow_size", 0).field("current_cow_size_age", 0).field("current_fork_perc", "0.00")
                 .field("current_save_keys_processed", 0).field("current_save_keys_total", 0)
-                .field("rdb_changes_since_last_save", 0).field("rdb_bgsave_in_progress", 0)
+                .field("rdb_changes_since_last_save", source.changesSinceSave()).field("rdb_bgsave_in_progress", 0)
                 .field("rdb_last_save_time", source.lastSaveSeconds()).field("rdb_last_bgsave_status", "ok")
                 .field("rdb_last_bgsave_time_sec", -1).field("rdb_current_bgsave_time_sec", -1)
                 .field("rdb_saves", 0).field("rdb_last_cow_size", 0).field("rdb_last_load_keys_expired", 0)

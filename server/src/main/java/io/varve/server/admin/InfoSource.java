@@ -20,6 +20,9 @@ public interface InfoSource {
 
     List<LoopCounters> loops();
 
+    /** Changes of the data since the last SAVE or BGSAVE, or since the start. */
+    long changesSinceSave();
+
     /** Counters of another epoch are zero. */
     int counterEpoch();
 

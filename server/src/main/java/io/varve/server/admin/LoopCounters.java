@@ -1,5 +1,6 @@
 package io.varve.server.admin;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -35,6 +36,8 @@ public final class LoopCounters {
     private final AtomicLongArray rejected;
     private final AtomicLongArray failed;
     private final AtomicReferenceArray<Histogram> histograms;
+    /** Changes of the data since the start: no reset touches them. */
+    private final AtomicLong changes = new AtomicLong();
     private volatile int epoch;
 
     /**
@@ -85,6 +88,21 @@ public final class LoopCounters {
         if (track) {
             histogram(command).recordValueWithCount(Math.clamp(nanosEach, 1, MAX_NANOS), times);
         }
+    }
+
+    /** A command has changed the data so many times, as Redis counts it. */
+    public void countChanges(long more) {
+        changes.setOpaque(changes.getPlain() + more);
+    }
+
+    /** Changes of the data since the start. */
+    public long changes() {
+        return changes.getOpaque();
+    }
+
+    /** Commands are going to run again: the writer takes back what they have counted since there were so many. */
+    public void takeBackChanges(long before) {
+        changes.setOpaque(before);
     }
 
     /** One that ran replied an error. */

@@ -30,10 +30,10 @@ public final class AccessGuard {
         }
         note(client, batch, command, spec, verdict);
         return switch (Denial.of(verdict)) {
-            case KEY -> "NOPERM this user has no permissions to access one of the keys used as arguments";
-            case CHANNEL -> "NOPERM this user has no permissions to access one of the channels used as arguments";
-            case COMMAND, AUTH ->
-                "NOPERM this user has no permissions to run the '" + spec.fullName() + "' command";
+            case KEY -> "NOPERM No permissions to access a key";
+            case CHANNEL -> "NOPERM No permissions to access a channel";
+            case COMMAND, AUTH -> "NOPERM User " + client.account().text() + " has no permissions to run the '"
+                    + spec.fullName() + "' command";
         };
     }
 
@@ -63,18 +63,19 @@ public final class AccessGuard {
             int length = Math.min(batch.length(argument), LONGEST_LOGGED_BYTES);
             object = new String(Memory.toArray(batch.address(argument), length), StandardCharsets.ISO_8859_1);
         }
-        note(reason, object, client.account().name(), client, spec);
+        note(reason, object, client.account().name(), client, spec, new BatchArguments(batch, command));
     }
 
     /** A name and password were not right: {@code object} is the command that gave them as it was given, {@code user} the name. */
     public void noteFailedLogin(String object, String user, Invocation call) {
         String name = user.substring(0, Math.min(user.length(), LONGEST_LOGGED_BYTES));
-        note(Denial.AUTH, object, name, call.client(), call.spec());
+        note(Denial.AUTH, object, name, call.client(), call.spec(), call);
     }
 
-    private void note(Denial reason, String object, String user, Client client, CommandSpec spec) {
+    private void note(Denial reason, String object, String user, Client client, CommandSpec spec,
+            Arguments arguments) {
         long now = server.ticker().wallMillis();
         server.access().log().add(reason, client.transaction() == null ? AclLog.TOP_LEVEL : AclLog.IN_MULTI, object,
-                user, ClientLine.of(client, now, spec.fullName()), now, server.config().number("acllog-max-len"));
+                user, ClientLine.of(client, now, spec, arguments), now, server.config().number("acllog-max-len"));
     }
 }

@@ -18,6 +18,15 @@ public interface Arguments {
 
     int argumentLength(int index);
 
+    /** What all of them take, bytes. */
+    default long argumentBytes() {
+        long bytes = 0;
+        for (int i = 0; i < argumentCount(); i++) {
+            bytes += argumentLength(i);
+        }
+        return bytes;
+    }
+
     /** Whether the argument is the word, in any case. The word is ASCII in upper case. */
     default boolean argumentIs(int index, String upperCaseWord) {
         int length = argumentLength(index);

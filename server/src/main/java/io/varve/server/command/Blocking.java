@@ -138,7 +138,7 @@ public final class Blocking {
         Waiter waiter = new Waiter(type, names, target == NO_TARGET ? null : name(call.keyAt(target)),
                 deadlineNanos, bytes);
         call.server().blockedKeys().add(waiter);
-        call.client().waiter(waiter);
+        call.client().waits(waiter, call.argumentBytes());
         waitOn(call, waiter);
     }
 

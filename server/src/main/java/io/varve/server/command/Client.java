@@ -26,6 +26,7 @@ public final class Client {
     }
 
     private final long id;
+    private final Clients all;
     private final Connection connection;
     private final String address;
     private final String localAddress;
@@ -40,6 +41,7 @@ public final class Client {
     private volatile boolean killed;
     private volatile @Nullable Suspension suspension;
     private volatile @Nullable Waiter waiter;
+    private volatile long waitingArgumentBytes;
     private @Nullable Pass pass;
     private @Nullable BlockingCall blockingCall;
     private volatile boolean noEvict;
@@ -59,17 +61,19 @@ public final class Client {
     private volatile int lastArgumentCount;
 
     /**
+     * @param all           the clients of which it is one
      * @param watch         what it watches: nothing yet
      * @param subscriptions what it listens to: nothing yet
      * @param account       of the default user
      */
-    Client(long id, Connection connection, String address, String localAddress, long createdMillis, Watch watch,
+    Client(Clients all, Connection connection, String address, String localAddress, long createdMillis, Watch watch,
             Subscriptions subscriptions, Account account) {
+        this.all = all;
         this.watch = watch;
         this.subscriptions = subscriptions;
         this.account = account;
         authenticated = account.user().admitsAnyone();
-        this.id = id;
+        id = all.nextId();
         this.connection = connection;
         this.address = address;
         this.localAddress = localAddress;
@@ -203,6 +207,17 @@ public final class Client {
         waiter = value;
     }
 
+    /** It waits for keys, with a command whose arguments take so many bytes. */
+    void waits(Waiter value, long argumentBytes) {
+        waitingArgumentBytes = argumentBytes;
+        waiter = value;
+    }
+
+    /** What the arguments of the command take with which it waits for keys, bytes; 0 if it does not wait. */
+    long waitingArgumentBytes() {
+        return waiter == null ? 0 : waitingArgumentBytes;
+    }
+
     /** The place that its command has at the barrier while it waits there; null if it has none. */
     public @Nullable Pass pass() {
         return pass;
@@ -286,9 +301,13 @@ public final class Client {
         return killed;
     }
 
-    /** Closes from any thread. What is published from now on does not reach it, though it is closed a moment later. */
+    /**
+     * Closes from any thread. From now on it is not listed, and what is published does not reach it, though its connection is closed a
+     * moment later.
+     */
     public void kill() {
         killed = true;
+        all.remove(this);
         subscriptions.cutOff();
         connection.kill();
     }

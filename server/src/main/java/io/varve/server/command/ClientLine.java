@@ -6,14 +6,27 @@ import org.jspecify.annotations.Nullable;
 
 /** The line of CLIENT LIST about a client. Immutable: static methods only. */
 public final class ClientLine {
+    /** What a connection takes of the heap, bytes: measured over 4,000 connections that have sent a PING. */
+    private static final long CONNECTION_BYTES = 2_600;
+
     private ClientLine() {}
+
+    /** What CLIENT LIST says of a client whose command at this moment, if it runs one, is not known. */
+    public static String of(Client client, long now) {
+        return line(client, now, null, client.waitingArgumentBytes());
+    }
 
     /**
      * What CLIENT LIST says of a client.
      *
-     * @param running the command that the client runs at this moment; null if that is not known
+     * @param running   the command that the client runs at this moment
+     * @param arguments of the command
      */
-    public static String of(Client client, long now, @Nullable String running) {
+    public static String of(Client client, long now, CommandSpec running, Arguments arguments) {
+        return line(client, now, running.fullName(), arguments.argumentBytes());
+    }
+
+    private static String line(Client client, long now, @Nullable String running, long argumentBytes) {
         Connection connection = client.connection();
         long incoming = connection.incomingBytes();
         long capacity = connection.incomingCapacityBytes();
@@ -28,9 +41,10 @@ public final class ClientLine {
                 + client.database() + " sub=" + listensTo.channels() + " psub=" + listensTo.patterns() + " ssub="
                 + listensTo.shardChannels() + " multi="
                 + client.queuedCommands() + " watch=" + client.watch().keyCount() + " qbuf=" + incoming + " qbuf-free="
-                + (capacity - incoming) + " argv-mem=0 multi-mem=" + client.queuedBytes()
+                + (capacity - incoming) + " argv-mem=" + argumentBytes + " multi-mem=" + client.queuedBytes()
                 + " rbs=0 rbp=0 obl=0 oll=0 omem="
-                + outgoing + " tot-mem=" + (capacity + outgoing + client.queuedBytes()) + " events=r cmd="
+                + outgoing + " tot-mem="
+                + (CONNECTION_BYTES + capacity + outgoing + argumentBytes + client.queuedBytes()) + " events=r cmd="
                 + (running == null ? client.lastCommand() : running) + " user=" + client.account().text()
                 + " redir=" + client.redirection() + " resp=" + client.protocol() + " lib-name="
                 + client.libraryName() + " lib-ver=" + client.libraryVersion();

@@ -74,7 +74,7 @@ public final class Clients {
         byId.put(client.id(), client);
     }
 
-    /** Gives the place back. */
+    /** It is not listed any more, and its place is free; nothing happens if it is not listed. Any thread. */
     public void remove(Client client) {
         if (byId.remove(client.id()) != null) {
             connected.decrementAndGet();

@@ -10,6 +10,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
+import io.varve.server.admin.LoopCounters;
 import io.varve.server.blocking.Pass;
 import io.varve.server.events.KeyEvents;
 import io.varve.server.resp.ReplyWriter;
@@ -24,6 +25,7 @@ public final class Invocation extends CallArguments {
     private final CacheSession session;
     private final ServerContext server;
     private final KeyEvents events;
+    private final LoopCounters counters;
     private final @Nullable Below below;
     private final Key spareKey = new Key();
     private final Item item = new Item();
@@ -43,10 +45,12 @@ public final class Invocation extends CallArguments {
     /**
      * @param below        the tier below memory; null if there is none
      * @param transactions runs them; null within one
+     * @param counters     of its event loop
      */
     public Invocation(Cache cache, CacheSession session, ServerContext server, @Nullable Below below,
-            @Nullable Transactions transactions) {
+            @Nullable Transactions transactions, LoopCounters counters) {
         this.transactions = transactions;
+        this.counters = counters;
         this.cache = cache;
         this.session = session;
         this.server = server;
@@ -83,6 +87,11 @@ public final class Invocation extends CallArguments {
     /** Tells what happens to keys. */
     public KeyEvents events() {
         return events;
+    }
+
+    /** The command has changed the data so many times: as Redis counts it, for each element or each key. */
+    public void countChanges(long changes) {
+        counters.countChanges(changes);
     }
 
     public CacheSession session() {

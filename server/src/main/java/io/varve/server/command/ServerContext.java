@@ -74,6 +74,7 @@ public final class ServerContext implements InfoSource {
     private final Tracking tracking;
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
     private final AtomicInteger counterEpoch = new AtomicInteger();
+    private volatile long changesAtSave;
     private final long startedMillis;
     private final long startedNanos;
     private final String runId;
@@ -352,6 +353,16 @@ public final class ServerContext implements InfoSource {
     /** SAVE was asked for, at this moment. */
     public void saved() {
         lastSaveSeconds = ticker.wallMillis() / 1000;
+        changesAtSave = changes();
+    }
+
+    @Override
+    public long changesSinceSave() {
+        return changes() - changesAtSave;
+    }
+
+    private long changes() {
+        return loops.stream().mapToLong(LoopCounters::changes).sum();
     }
 
     /** Asks the process to end; returns at once. */
@@ -361,7 +372,7 @@ public final class ServerContext implements InfoSource {
 
     /** A fresh client for a connection that was admitted. */
     public Client connect(Connection connection, String address, String localAddress) {
-        Client client = new Client(clients.nextId(), connection, address, localAddress, ticker.wallMillis(),
+        Client client = new Client(clients, connection, address, localAddress, ticker.wallMillis(),
                 new Watch(watchedKeys, argumentMemory), new Subscriptions(channels, connection::mailCame),
                 access.defaultAccount());
         clients.add(client);

@@ -1,47 +1,86 @@
 package io.varve.server.command;
 
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 import io.varve.server.acl.CommandNames;
 import org.jspecify.annotations.Nullable;
 
-/** The command table as rules of users see it. Immutable. */
-public record TableNames(CommandTable table) implements CommandNames {
+/**
+ * The command table as rules of users see it: its commands, and behind them those of Redis that it does not have. Immutable.
+ */
+public final class TableNames implements CommandNames {
+    private static final int[] NONE = {};
+
+    private final CommandTable table;
+    private final List<UnimplementedCommands.Named> others;
+    private final Map<String, Integer> otherNumbers = new HashMap<>();
+    private final Map<Integer, int[]> subcommands = new HashMap<>();
+
+    public TableNames(CommandTable table) {
+        this.table = table;
+        others = UnimplementedCommands.without(table);
+        Map<Integer, List<Integer>> children = new HashMap<>();
+        for (CommandSpec spec : table.all()) {
+            CommandSpec[] ofTable = spec.subcommandArray();
+            for (CommandSpec child : ofTable) {
+                children.computeIfAbsent(spec.id(), _ -> new ArrayList<>()).add(child.id());
+            }
+        }
+        for (int i = 0; i < others.size(); i++) {
+            otherNumbers.put(others.get(i).name(), table.all().size() + i);
+        }
+        for (UnimplementedCommands.Named other : others) {
+            if (!other.parent().isEmpty()) {
+                children.computeIfAbsent(find(other.parent()), _ -> new ArrayList<>()).add(find(other.name()));
+            }
+        }
+        children.forEach((parent, ids) -> subcommands.put(parent, ids.stream().mapToInt(id -> id).toArray()));
+    }
+
     @Override
     public int count() {
-        return table.all().size();
+        return table.all().size() + others.size();
     }
 
     @Override
     public int find(String name) {
-        CommandSpec spec = table.findOriginal(name.toLowerCase(Locale.ROOT));
-        return spec == null ? -1 : spec.id();
+        String lower = name.toLowerCase(Locale.ROOT);
+        CommandSpec spec = table.findOriginal(lower);
+        return spec == null ? otherNumbers.getOrDefault(lower, -1) : spec.id();
     }
 
     @Override
     public String name(int command) {
-        return table.all().get(command).fullName();
+        return isOther(command) ? other(command).name() : table.all().get(command).fullName();
     }
 
     @Override
     public boolean isSubcommand(int command) {
-        return table.all().get(command).parent() != null;
+        return isOther(command) ? !other(command).parent().isEmpty() : table.all().get(command).parent() != null;
     }
 
     @Override
     public int[] subcommands(int command) {
-        CommandSpec[] children = table.all().get(command).subcommandArray();
-        int[] ids = new int[children.length];
-        for (int i = 0; i < children.length; i++) {
-            ids[i] = children[i].id();
-        }
-        return ids;
+        return subcommands.getOrDefault(command, NONE);
     }
 
     @Override
     public List<String> categories(int command) {
-        return table.all().get(command).categories().stream().map(category -> category.substring(1)).toList();
+        return isOther(command)
+                ? other(command).categories()
+                : table.all().get(command).categories().stream().map(category -> category.substring(1)).toList();
+    }
+
+    private boolean isOther(int command) {
+        return command >= table.all().size();
+    }
+
+    private UnimplementedCommands.Named other(int command) {
+        return others.get(command - table.all().size());
     }
 
     /** As a command of the table finds it. */

@@ -24,6 +24,10 @@ import org.jspecify.annotations.Nullable;
  * The value of every setting. Immutable; {@link #with} makes a changed one.
  */
 public final class ServerConfig {
+    /** A listpack is searched and moved as a whole, under its shard's lock: so many bytes take some 50 µs for each element of a command. */
+    private static final long MOST_LISTPACK_BYTES = 256 << 10;
+    private static final int LISTPACK_PART_OF_MAXMEMORY = 64;
+
     private final Map<String, String> values;
     private final @Nullable Path file;
     private final Directives directives;
@@ -45,6 +49,8 @@ public final class ServerConfig {
     private final long zsetMaxListpackValueBytes;
     private final long packedMaxEntries;
     private final long packedMaxBytes;
+    private final long listpackHashBytes;
+    private final long listpackSetBytes;
     private final OutputBufferLimits outputBufferLimits;
 
     private ServerConfig(Map<String, String> values, @Nullable Path file, Directives directives) {
@@ -70,6 +76,8 @@ public final class ServerConfig {
         zsetMaxListpackValueBytes = number("zset-max-listpack-value");
         packedMaxEntries = number("packed-max-entries");
         packedMaxBytes = number("packed-max-bytes");
+        listpackHashBytes = listpackBytes("hash-max-listpack-entries", "hash-max-listpack-value");
+        listpackSetBytes = listpackBytes("set-max-listpack-entries", "set-max-listpack-value");
         String limits = text("client-output-buffer-limit");
         outputBufferLimits = OutputBufferLimits.parse(limits, limits);
     }
@@ -280,6 +288,31 @@ public final class ServerConfig {
      */
     public boolean staysPacked(long entries, long bytes) {
         return entries <= 1 || entries <= packedMaxEntries && bytes <= packedMaxBytes;
+    }
+
+    /**
+     * Whether a hash that OBJECT ENCODING calls a listpack stays in one item, and so in the order in which its fields came, although it is
+     * beyond {@link #staysPacked}: where one of Redis's limits for hashes is raised above its default (decision 18).
+     */
+    public boolean staysListpackHash(long fields, long bytes) {
+        return fields <= hashMaxListpackEntries && bytes <= listpackHashBytes;
+    }
+
+    /** The same for a set. */
+    public boolean staysListpackSet(long members, long bytes) {
+        return members <= setMaxListpackEntries && bytes <= listpackSetBytes;
+    }
+
+    /** Bytes that a listpack may take beyond {@link #staysPacked}; 0 unless one of Redis's limits is raised. */
+    private long listpackBytes(String entries, String valueBytes) {
+        return isRaised(entries) || isRaised(valueBytes)
+                ? Math.min(MOST_LISTPACK_BYTES, maxMemoryBytes / LISTPACK_PART_OF_MAXMEMORY)
+                : 0;
+    }
+
+    private boolean isRaised(String name) {
+        Setting setting = java.util.Objects.requireNonNull(Settings.find(name));
+        return number(name) > Long.parseLong(setting.defaultValue());
     }
 
     public OutputBufferLimits outputBufferLimits() {

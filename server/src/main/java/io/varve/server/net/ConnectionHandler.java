@@ -221,9 +221,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (closed || inTurn || suspended != null && !suspended.answered() || !channel.isActive()) {
             return;
         }
+        Client me = java.util.Objects.requireNonNull(client);
+        if (me.killed()) {
+            // It is not listed any more; that it is to close is on its way.
+            return;
+        }
         inTurn = true;
         try {
-            Client me = java.util.Objects.requireNonNull(client);
             execute(me, java.util.Objects.requireNonNull(worker));
             if (me.closing() || incoming.error() != null && !parked.isThere()) {
                 closed = true;
@@ -477,12 +481,17 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public long incomingBytes() {
-        return incoming.bytes();
+        return isAskedInTurn() ? incoming.bytesInTurn() : incoming.bytes();
     }
 
     @Override
     public long incomingCapacityBytes() {
-        return incoming.capacityBytes();
+        return isAskedInTurn() ? incoming.capacityBytesInTurn() : incoming.capacityBytes();
+    }
+
+    /** Whether the client's own command asks: others are told what there was when it was last measured. */
+    private boolean isAskedInTurn() {
+        return channel.eventLoop().inEventLoop() && inTurn;
     }
 
     @Override

@@ -37,6 +37,8 @@ final class Incoming {
     /** What came while a batch pointed into {@link #pending}, which must then not move. */
     private @Nullable ByteBuf late;
     private boolean moreToDecode;
+    /** Where in {@link #pending} the batch begins that points into it; no more than the reader index. */
+    private int batchFrom;
 
     private volatile long bytes;
     private volatile long capacityBytes;
@@ -112,6 +114,7 @@ final class Incoming {
         decoder.authenticated(authenticated);
         decoder.maxBulkBytes(server.config().maxBulkBytes());
         int from = buffer.readerIndex();
+        batchFrom = from;
         int to = buffer.writerIndex();
         // Until it has authenticated, one at a time: behind its AUTH other limits hold.
         int turnBytes = authenticated ? TURN_BYTES : 1;
@@ -137,6 +140,7 @@ final class Incoming {
 
     /** No batch points into what was received any more. */
     void executed() {
+        batchFrom = Integer.MAX_VALUE;
         decoder.executed();
     }
 
@@ -185,6 +189,7 @@ final class Incoming {
         target.writeBytes(buffer);
         buffer.release();
         pending = target;
+        batchFrom = Integer.MAX_VALUE;
     }
 
     /** Drops all of it, and what was received of a large bulk. */
@@ -205,7 +210,19 @@ final class Incoming {
     /** Tells other threads how much there is. */
     void measure() {
         bytes = (pending == null ? 0L : pending.readableBytes()) + (late == null ? 0 : late.readableBytes());
-        capacityBytes = (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
+        capacityBytes = capacityBytesInTurn();
+    }
+
+    /** Bytes received, those among them that the batch in execution points into. On its event loop. */
+    long bytesInTurn() {
+        ByteBuf buffer = pending;
+        return (buffer == null ? 0L : buffer.writerIndex() - Math.min(batchFrom, buffer.readerIndex()))
+                + (late == null ? 0 : late.readableBytes());
+    }
+
+    /** Bytes of the buffers held for what was received. On its event loop. */
+    long capacityBytesInTurn() {
+        return (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
     }
 
     /** Bytes received and not yet decoded when last measured. By any thread. */

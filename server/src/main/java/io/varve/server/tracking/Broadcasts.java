@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 
 import io.varve.server.pubsub.Name;
 
@@ -90,11 +91,16 @@ final class Broadcasts {
         return prefixes.length > 0 && longestOf(Name.at(keyAddress, Math.min(keyLength, longestBytes))) != NOWHERE;
     }
 
-    /** Those who are told of this key, once for each of their prefixes that it has. */
-    void forEachWith(byte[] key, Consumer<Tracker> told) {
+    /** The places of all prefixes that a key has. */
+    void forEachPlaceOf(byte[] key, IntConsumer each) {
         for (int place = longestOf(Name.of(key)); place != NOWHERE; place = shorter[place]) {
-            trackers.get(place).forEach(told);
+            each.accept(place);
         }
+    }
+
+    /** Those who are told of keys with the prefix at a place. */
+    List<Tracker> trackersAt(int place) {
+        return trackers.get(place);
     }
 
     /** The place of the longest prefix of a key. */

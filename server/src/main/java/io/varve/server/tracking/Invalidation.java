@@ -5,32 +5,42 @@ import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
 
-/** A client is told that a key has changed. Immutable. */
+/** A message to a client that keys have changed. Immutable. */
 final class Invalidation implements Mail {
     private static final int HEAP_BYTES = 96;
-    /** The words and line ends around the key. */
+    /** An array's head and its place among the keys, for all but the first key. */
+    private static final int MORE_HEAP_BYTES = 24;
+    /** The words and line ends around the keys. */
     private static final int WORDS_BYTES = 48;
+    /** The length and line ends of all but the first key. */
+    private static final int MORE_WORDS_BYTES = 8;
     private static final String CHANNEL = "__redis__:invalidate";
 
-    private final byte[] key;
+    private final byte[][] keys;
+    private final long keyBytes;
     private final ArgumentMemory memory;
-
     private final boolean redirected;
 
-    private Invalidation(byte[] key, boolean redirected, ArgumentMemory memory) {
-        this.key = key;
+    private Invalidation(byte[][] keys, boolean redirected, ArgumentMemory memory) {
+        this.keys = keys;
         this.redirected = redirected;
         this.memory = memory;
+        long bytes = 0;
+        for (byte[] key : keys) {
+            bytes += key.length;
+        }
+        keyBytes = bytes;
     }
 
     /**
      * Leaves it for a client.
      *
+     * @param keys       at least one; they are not to be changed
      * @param redirected whether that is told in place of another one
      * @return false if there is no room for it
      */
-    static boolean deliver(byte[] key, Subscriptions to, boolean redirected, ArgumentMemory memory) {
-        Invalidation mail = new Invalidation(key, redirected, memory);
+    static boolean deliver(byte[][] keys, Subscriptions to, boolean redirected, ArgumentMemory memory) {
+        Invalidation mail = new Invalidation(keys, redirected, memory);
         if (!memory.take(mail.heapBytes())) {
             return false;
         }
@@ -59,12 +69,12 @@ final class Invalidation implements Mail {
     }
 
     private long heapBytes() {
-        return HEAP_BYTES + (long) key.length;
+        return HEAP_BYTES + (keys.length - 1L) * MORE_HEAP_BYTES + keyBytes;
     }
 
     @Override
     public long wireBytes() {
-        return WORDS_BYTES + (long) key.length;
+        return WORDS_BYTES + (keys.length - 1L) * MORE_WORDS_BYTES + keyBytes;
     }
 
     @Override
@@ -75,8 +85,10 @@ final class Invalidation implements Mail {
     @Override
     public void writeTo(ReplyWriter reply) {
         writeHead(reply);
-        reply.array(1);
-        reply.bulk(key);
+        reply.array(keys.length);
+        for (byte[] key : keys) {
+            reply.bulk(key);
+        }
     }
 
     @Override

@@ -31,8 +31,10 @@ import org.jspecify.annotations.Nullable;
 public final class Tracking implements ChangeListener {
     /** Whose commands a thread executes. */
     private static final ThreadLocal<@Nullable Tracker> RUNNING = new ThreadLocal<>();
-    /** What is noted of a change, on the heap, beside the key's bytes. */
-    private static final int NOTE_HEAP_BYTES = 96;
+    /** What is noted of a change, on the heap, beside the key's bytes: a place among the keys of a message too. */
+    private static final int NOTE_HEAP_BYTES = 160;
+    /** Broadcasting clients are told of so many bytes of keys at once, or of one longer key. */
+    private static final long MOST_BROADCAST_BYTES = 1L << 20;
     /** Keys that go, at most, to make room for another. */
     private static final int MOST_EVICTED_FOR_ONE = 4;
     /** So many who may have cached something are looked at, and so many keys go, at once. */
@@ -282,35 +284,43 @@ public final class Tracking implements ChangeListener {
                 tell(tracker, null);
             }
         }
-        for (Noted next = noted.poll(); next != null; next = noted.poll()) {
-            try {
-                tell(next);
-            } finally {
-                memory.give(next.heapBytes());
+        BroadcastKeys gathered = new BroadcastKeys(broadcasts);
+        long gatheredHeapBytes = 0;
+        try {
+            for (Noted next = noted.poll(); next != null; next = noted.poll()) {
+                gatheredHeapBytes += next.heapBytes();
+                tellReaders(next);
+                if (next.broadcast) {
+                    gathered.add(next.key, next.by);
+                }
+                if (gathered.bytes() >= MOST_BROADCAST_BYTES) {
+                    gathered.forEachMessage(this::tell);
+                    memory.give(gatheredHeapBytes);
+                    gatheredHeapBytes = 0;
+                    gathered = new BroadcastKeys(broadcasts);
+                }
             }
+            gathered.forEachMessage(this::tell);
+        } finally {
+            memory.give(gatheredHeapBytes);
         }
     }
 
-    private void tell(Noted invalid) {
+    private void tellReaders(Noted invalid) {
         if (invalid.who != null) {
             invalid.who.forEach(tracker -> {
                 // One that broadcasts by now was another when it read the key.
-                if (!tracker.isEnded() && !tracker.options().broadcasts()) {
-                    tell(tracker, invalid);
+                boolean own = tracker.options().noLoop() && tracker.equals(invalid.by);
+                if (!own && !tracker.isEnded() && !tracker.options().broadcasts()) {
+                    tell(tracker, new byte[][] {invalid.key});
                 }
             });
         }
-        if (invalid.broadcast) {
-            broadcasts.forEachWith(invalid.key, tracker -> tell(tracker, invalid));
-        }
     }
 
-    /** @param invalid null: everything */
-    private void tell(Tracker tracker, @Nullable Noted invalid) {
+    /** @param invalid the keys; null: everything */
+    private void tell(Tracker tracker, byte @Nullable [][] invalid) {
         TrackingOptions options = tracker.options();
-        if (invalid != null && options.noLoop() && tracker.equals(invalid.by)) {
-            return;
-        }
         Subscriptions to = tracker.own();
         if (options.redirect() != 0) {
             to = clients.apply(options.redirect());
@@ -320,7 +330,7 @@ public final class Tracking implements ChangeListener {
                 return;
             }
         }
-        if (invalid == null || !Invalidation.deliver(invalid.key, to, options.redirect() != 0, memory)) {
+        if (invalid == null || !Invalidation.deliver(invalid, to, options.redirect() != 0, memory)) {
             tracker.forgetEverything(to);
         }
     }

@@ -22,7 +22,7 @@ class WorkspaceTest {
     }
 
     private Invocation invocation() {
-        return new Invocation(cache, cache.newSession(), server, null, null);
+        return new Invocation(cache, cache.newSession(), server, null, null, server.newLoop(1));
     }
 
     @Test

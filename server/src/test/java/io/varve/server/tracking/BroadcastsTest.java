@@ -88,7 +88,8 @@ class BroadcastsTest {
                 all.forEach((tracker, prefixes) -> prefixes.stream().filter(key::startsWith)
                         .forEach(_ -> expected.add(tracker)));
                 List<Tracker> told = new ArrayList<>();
-                broadcasts.forEachWith(bytes(key), told::add);
+                Broadcasts now = broadcasts;
+                now.forEachPlaceOf(bytes(key), place -> told.addAll(now.trackersAt(place)));
                 assertThat(told).as("%s of %s", key, all.values()).containsExactlyInAnyOrderElementsOf(expected);
                 assertThat(isTold(broadcasts, key)).as("%s of %s", key, all.values()).isEqualTo(!expected.isEmpty());
             }

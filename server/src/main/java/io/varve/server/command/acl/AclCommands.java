@@ -203,9 +203,7 @@ public final class AclCommands {
         } else if (call.argumentCount() == 2) {
             bulks(call.reply(), Category.names());
         } else if (Category.exists(text(call, 2))) {
-            String category = "@" + text(call, 2).toLowerCase(Locale.ROOT);
-            bulks(call.reply(), server.commands().all().stream()
-                    .filter(spec -> spec.categories().contains(category)).map(CommandSpec::fullName).toList());
+            bulks(call.reply(), server.access().commandsOf(text(call, 2).toLowerCase(Locale.ROOT)));
         } else {
             String given = RuleException.shown(text(call, 2));
             error(call, "Unknown category '" + given.substring(0, Math.min(128, given.length())) + "'");
@@ -248,7 +246,7 @@ public final class AclCommands {
             return;
         }
         String subject = RuleException.shown(text(call, RULES_AT + Denial.argument(verdict)));
-        bulk(call.reply(), "This user has no permissions to " + switch (Denial.of(verdict)) {
+        bulk(call.reply(), "User " + account.name() + " has no permissions to " + switch (Denial.of(verdict)) {
             case KEY -> "access the '" + subject + "' key";
             case CHANNEL -> "access the '" + subject + "' channel";
             case COMMAND, AUTH -> "run the '" + spec.fullName() + "' command";

@@ -69,6 +69,7 @@ final class BitOperationCommand {
         if (length == 0) {
             if (call.session().delete(call.keyAt(0))) {
                 call.events().tell(KeyEvent.DEL, call.keyAt(0));
+                call.countChanges(1);
             }
         } else {
             store(call, operation, operands, length);
@@ -109,6 +110,7 @@ final class BitOperationCommand {
         }
         session.changed(target, Change.SET);
         call.events().tell(KeyEvent.SET, target);
+        call.countChanges(1);
     }
 
     private static void combine(Operation operation, Operands operands, int at, int bytes, long piece) {

@@ -84,13 +84,14 @@ final class BitfieldCommands {
     private static void runAll(Invocation call, int operations, long string, int length, boolean longer) {
         call.reply().array(operations);
         BitfieldOperation operation = new BitfieldOperation(call);
-        boolean changed = false;
+        long changes = 0;
         while (operation.read()) {
-            changed |= operation.run(string, length, longer);
+            changes += operation.run(string, length, longer) ? 1 : 0;
         }
-        if (changed) {
+        if (changes > 0) {
             call.session().changed(call.keyAt(0), Change.SET);
             call.events().tell(KeyEvent.SETBIT, call.keyAt(0));
+            call.countChanges(changes);
         }
     }
 }

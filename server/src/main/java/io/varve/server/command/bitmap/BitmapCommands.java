@@ -123,6 +123,7 @@ public final class BitmapCommands {
             BitString.put(item.valueAddress(), offset, (int) bit);
             call.session().changed(key, Change.SET);
             call.events().tell(KeyEvent.SETBIT, key);
+            call.countChanges(1);
         }
         call.reply().integer(old);
     }

@@ -39,7 +39,7 @@ public final class ClientCommands {
                 .subcommand(plain("info", 2, "6.2.0", "What CLIENT LIST says of this connection.")
                         .tips("nondeterministic_output")
                         .handler(call -> call.reply().verbatim("txt",
-                                ClientLine.of(call.client(), now(), call.spec().fullName()) + "\n")))
+                                ClientLine.of(call.client(), now(), call.spec(), call) + "\n")))
                 .subcommand(admin("list", -2, "2.4.0", "Lists the connections.").tips("nondeterministic_output")
                         .handler(this::list))
                 .subcommand(plain("setname", 3, "2.6.9", "Names this connection.").handler(this::setName))
@@ -101,9 +101,9 @@ public final class ClientCommands {
         StringBuilder text = new StringBuilder();
         long now = now();
         // What the others did last is noted when their batch has run; who asks does so now.
-        clients.forEach(client -> text
-                .append(ClientLine.of(client, now, client == call.client() ? call.spec().fullName() : null))
-                .append('\n'));
+        clients.forEach(client -> text.append(client == call.client()
+                ? ClientLine.of(client, now, call.spec(), call)
+                : ClientLine.of(client, now)).append('\n'));
         call.reply().verbatim("txt", text.toString());
     }
 

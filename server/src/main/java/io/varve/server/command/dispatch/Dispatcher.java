@@ -101,7 +101,7 @@ public final class Dispatcher implements AutoCloseable {
         publishWait = new PublishWait(server, session);
         held = new HeldShards(session, cache.shardCount(), loop);
         transactions = new TransactionRunner(server, session, below, counters, times, monitors, room, held);
-        call = new Invocation(cache, session, server, below, transactions);
+        call = new Invocation(cache, session, server, below, transactions, counters);
         preparation = new BatchPreparation(server, table, session);
     }
 
@@ -145,7 +145,8 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private int runAll(Batch batch, int next, Client client, ReplyWriter reply) {
-        counters.enter(server.counterEpoch());
+        int epoch = server.counterEpoch();
+        counters.enter(epoch);
         session.now(server.ticker().wallMillis());
         session.touching(!client.noTouch());
         session.writesInto(client.writesInto());
@@ -153,7 +154,8 @@ public final class Dispatcher implements AutoCloseable {
         // Of a run that a connection did not survive.
         call.takeErrorsToldOf();
         int i = next;
-        int queuedNow = 0;
+        int uncounted = next;
+        int notRun = 0;
         CommandSpec last = null;
         boolean ordinary = isOrdinary(client);
         roomy = room.isThereFor(batch, next);
@@ -163,17 +165,20 @@ public final class Dispatcher implements AutoCloseable {
             tracker = null;
             if (!ordinary && client.subscriptions().expectsMail()) {
                 tracker = client.tracker();
-                if (hasMail(client)) {
-                    times.settle(batch, i, client, session.now());
-                    later.writeMessages(client, reply);
-                    times.skip();
-                }
+                writeMessages(batch, i, client, reply);
             }
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, ordinary, reply);
             room.unpin();
             if (spec == null || !spec.isPlain()) {
                 ordinary = isOrdinary(client);
+                if (epoch != server.counterEpoch()) {
+                    // CONFIG RESETSTAT is the first command that counts.
+                    epoch = server.counterEpoch();
+                    counters.enter(epoch);
+                    uncounted = i;
+                    notRun = 0;
+                }
             }
             if (again) {
                 again = false;
@@ -195,22 +200,33 @@ public final class Dispatcher implements AutoCloseable {
                     times.ran(batch, i, failed, client, session.now());
                 } else if (queued) {
                     times.queued(batch, i, client, session.now());
-                    queuedNow++;
+                    notRun++;
                 } else {
                     times.refused(batch, i, spec, client, session.now());
+                    notRun++;
                 }
                 last = spec;
             } else {
                 times.skip();
+                notRun++;
             }
             i++;
         }
         times.settle(batch, i, client, session.now());
-        counters.add(LoopCounters.Total.COMMANDS, i - (long) next - queuedNow);
+        counters.add(LoopCounters.Total.COMMANDS, i - (long) uncounted - notRun);
         if (last != null) {
             client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
         }
         return i;
+    }
+
+    /** Writes what is to be read before the reply of a command. */
+    private void writeMessages(Batch batch, int command, Client client, ReplyWriter reply) {
+        if (hasMail(client)) {
+            times.settle(batch, command, client, session.now());
+            later.writeMessages(client, reply);
+            times.skip();
+        }
     }
 
     /** Whether something was published, be it what its own commands have done, that is to be read before the next reply. */

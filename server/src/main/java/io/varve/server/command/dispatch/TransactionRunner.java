@@ -67,7 +67,7 @@ final class TransactionRunner implements Transactions {
         this.counters = counters;
         cache = server.cache();
         ticker = server.ticker();
-        inner = new Invocation(cache, session, server, below, null);
+        inner = new Invocation(cache, session, server, below, null, counters);
         shards = new ShardSet(cache.shardCount());
         counts = new TransactionCounts(server, session, times, cache.shardCount());
         memory = new TransactionMemory(cache, server.argumentMemory());
@@ -199,12 +199,14 @@ final class TransactionRunner implements Transactions {
         }
         int database = exec.client().database();
         counts.begin(batch.commandCount(), shards);
+        long changes = counters.changes();
         try {
             runCounted(exec, queued, isLast);
         } catch (CacheFullException | NoBufferException none) {
             if (!counts.isSettled()) {
                 exec.client().database(database);
                 counts.takeBack(shards);
+                counters.takeBackChanges(changes);
             }
             throw none;
         } finally {
@@ -219,6 +221,8 @@ final class TransactionRunner implements Transactions {
         long start = reply.mark();
         reply.array(batch.commandCount());
         NoBufferException lost = null;
+        int epoch = server.counterEpoch();
+        int uncounted = 0;
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(i));
             boolean isRepeatable = Transaction.isRepeatable(spec);
@@ -228,6 +232,11 @@ final class TransactionRunner implements Transactions {
             }
             boolean mayRunAgain = !counts.isSettled() && !isLast && room.mayRunAgain(batch, i, spec);
             NoBufferException none = runAndCount(exec, queued, i, spec, mayRunAgain);
+            if (epoch != server.counterEpoch()) {
+                // As if CONFIG RESETSTAT were the first command.
+                epoch = server.counterEpoch();
+                uncounted = i;
+            }
             if (none != null && queued.isRepeatable()) {
                 throw none;
             }
@@ -241,7 +250,7 @@ final class TransactionRunner implements Transactions {
             }
         }
         counts.settle(batch, client);
-        counters.add(LoopCounters.Total.COMMANDS, batch.commandCount());
+        counters.add(LoopCounters.Total.COMMANDS, batch.commandCount() - uncounted);
         if (lost != null) {
             throw lost;
         }
@@ -277,6 +286,8 @@ final class TransactionRunner implements Transactions {
             // They are its own, not EXEC's, be they taken back.
             exec.errorsToldOf(reply.errors() - errors);
         }
+        // After CONFIG RESETSTAT, which counts itself.
+        counters.enter(server.counterEpoch());
         counts.ran(batch, exec.client(), ticker.nanoTime() - begun,
                 reply.errors() == errors ? null : reply.lastError());
         queued.told(command + 1);

@@ -139,6 +139,7 @@ public final class DumpCommands {
         if (ttlMillis > 0 && expireAtMillis <= call.now()) {
             if (session.delete(key)) {
                 call.events().tell(KeyEvent.DEL, key);
+                call.countChanges(1);
             }
             return;
         }
@@ -146,6 +147,7 @@ public final class DumpCommands {
         restoring.store(key, ttlMillis == 0 ? Item.NEVER : expireAtMillis);
         KeyCommands.tellIfReplaced(call, present, key);
         call.events().tell(KeyEvent.RESTORE, key);
+        call.countChanges(1);
         if (options.idleSeconds >= 0 || options.frequency >= 0) {
             // A hash is gone at once if all its fields are due.
             if (session.peek(key, call.item())) {

@@ -195,7 +195,7 @@ final class Restoring implements ValueSink {
         int encoding = measure.encoding(command.server().config());
         if (encoding == Encodings.SET_INTEGERS) {
             storeIntegers(command, key, expireAtMillis);
-        } else if (command.server().config().staysPacked(elements.count(), bytes)) {
+        } else if (measure.staysPacked(command.server().config(), bytes)) {
             long set = require(command, bytes);
             PackedSet.clear(set);
             int length = PackedSet.EMPTY_BYTES;
@@ -237,7 +237,8 @@ final class Restoring implements ValueSink {
         boolean large = elements.count() > command.server().config().hashMaxListpackEntries()
                 || longest > command.server().config().hashMaxListpackValueBytes();
         int encoding = large ? Encodings.HASH_HASHTABLE : Encodings.HASH_LISTPACK;
-        if (!command.server().config().staysPacked(elements.count(), bytes)) {
+        if (!command.server().config().staysPacked(elements.count(), bytes)
+                && (large || !command.server().config().staysListpackHash(elements.count(), bytes))) {
             makeHashTree(command, key, encoding, expireAtMillis);
             return;
         }

@@ -79,6 +79,7 @@ public final class HashCommands {
             created = hash.putArguments(2);
         }
         call.events().tell(KeyEvent.HSET, call.keyAt(0));
+        call.countChanges((call.argumentCount() - 2) / 2);
         if (answersOk) {
             call.reply().ok();
         } else {
@@ -101,6 +102,7 @@ public final class HashCommands {
         if (!there) {
             putArguments(call, hash);
             call.events().tell(KeyEvent.HSET, call.keyAt(0));
+            call.countChanges(1);
         }
         call.reply().integer(there ? 0 : 1);
     }
@@ -111,6 +113,7 @@ public final class HashCommands {
             long removed = hash.removeArguments(2);
             if (removed > 0) {
                 hash.tellRemoval();
+                call.countChanges(removed);
             }
             call.reply().integer(removed);
         }
@@ -143,6 +146,7 @@ public final class HashCommands {
         long text = call.formatLong(sum);
         hash.put(call.argumentAddress(2), call.argumentLength(2), text, call.formattedLength(), time);
         call.events().tell(KeyEvent.HINCRBY, call.keyAt(0));
+        call.countChanges(1);
         call.reply().integer(sum);
     }
 
@@ -178,6 +182,7 @@ public final class HashCommands {
         long address = call.scratch(text);
         hash.put(call.argumentAddress(2), call.argumentLength(2), address, text.length, time);
         call.events().tell(KeyEvent.HINCRBYFLOAT, call.keyAt(0));
+        call.countChanges(1);
         call.reply().bulk(address, text.length);
     }
 

@@ -79,11 +79,17 @@ final class HashExpiryCommands {
         beginReply(call, first);
         HashTimes times = HashTimes.of(call);
         if (at <= call.now()) {
-            if (times.remove(first, at, condition) > 0) {
+            long removed = times.remove(first, at, condition);
+            if (removed > 0) {
                 hash.tellRemoval();
+                call.countChanges(removed);
             }
-        } else if (times.give(first, at, condition) > 0) {
+            return;
+        }
+        long given = times.give(first, at, condition);
+        if (given > 0) {
             call.events().tell(KeyEvent.HEXPIRE, call.keyAt(0));
+            call.countChanges(given);
         }
     }
 
@@ -181,8 +187,10 @@ final class HashExpiryCommands {
             return;
         }
         beginReply(call, 4);
-        if (HashTimes.of(call).take(4) > 0) {
+        long taken = HashTimes.of(call).take(4);
+        if (taken > 0) {
             call.events().tell(KeyEvent.HPERSIST, call.keyAt(0));
+            call.countChanges(taken);
         }
     }
 }

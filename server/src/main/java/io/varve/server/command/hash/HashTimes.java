@@ -118,7 +118,7 @@ final class HashTimes {
             }
         } else {
             int word = hash.keepsTimes() ? 0 : TimedHashLayout.WORD_BYTES;
-            if (time == Item.NEVER || hash.staysPacked(0, more + word)) {
+            if (time == Item.NEVER || hash.staysPacked(0, more + word, false)) {
                 changeInPacked(Math.max(0, more));
             } else {
                 requireValue(longestValue);

@@ -13,6 +13,7 @@ import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.Pickable;
+import io.varve.server.config.ServerConfig;
 import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
@@ -310,7 +311,7 @@ public final class HashValue implements Pickable {
         } else {
             boolean there = packed.find(newField, fieldLength);
             long more = packed.moreBytes(fieldLength, valueLength, time);
-            if (more <= 0 || staysPacked(there ? 0 : 1, more)) {
+            if (more <= 0 || staysPacked(there ? 0 : 1, more, isLong(fieldLength, valueLength))) {
                 packed.makeRoom(Math.max(0, more));
                 packed.write(newField, fieldLength, newValue, valueLength, time);
             } else {
@@ -338,7 +339,7 @@ public final class HashValue implements Pickable {
         if (isTree) {
             tree.together((call.argumentCount() - from) / 2, longest, putArguments);
         } else {
-            putArgumentsIntoPacked();
+            putArgumentsIntoPacked(isLong);
         }
         written(isLong);
         return size() - before;
@@ -351,14 +352,14 @@ public final class HashValue implements Pickable {
         }
     }
 
-    private void putArgumentsIntoPacked() {
+    private void putArgumentsIntoPacked(boolean isLong) {
         long more = 0;
         int fresh = 0;
         for (int i = argument; i < call.argumentCount(); i += 2) {
             // A field that is named twice is counted twice: the sum is what is needed at most on the way.
             fresh += findArgument(i) ? 0 : 1;
             more += Math.max(0, packed.moreBytes(call.argumentLength(i), call.argumentLength(i + 1), Item.NEVER));
-            if (more > 0 && !staysPacked(fresh, more)) {
+            if (more > 0 && !staysPacked(fresh, more, isLong)) {
                 becomeTree(putArguments);
                 return;
             }
@@ -371,8 +372,12 @@ public final class HashValue implements Pickable {
         }
     }
 
-    boolean staysPacked(int moreFields, long moreBytes) {
-        return call.server().config().staysPacked(packed.size() + moreFields, packed.bytes() + moreBytes);
+    /** @param isLong whether it gets a field or a value with which OBJECT ENCODING does not call it a listpack */
+    boolean staysPacked(int moreFields, long moreBytes, boolean isLong) {
+        ServerConfig config = call.server().config();
+        long fields = (long) packed.size() + moreFields;
+        long bytes = packed.bytes() + moreBytes;
+        return config.staysPacked(fields, bytes) || !isLong && isListpack() && config.staysListpackHash(fields, bytes);
     }
 
     private void becomeTree(Runnable how) {

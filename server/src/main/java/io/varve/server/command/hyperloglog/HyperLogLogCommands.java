@@ -110,16 +110,18 @@ public final class HyperLogLogCommands {
         int length = item.valueLength();
         call.session().resize(key, item, Encodings.STRING_RAW, length, length);
         long hll = item.valueAddress();
-        boolean changed = false;
+        int changes = 0;
         for (int i = 2; i < call.argumentCount(); i++) {
-            changed |= HyperLogLog.add(hll, length, call.argumentAddress(i), call.argumentLength(i), 0) >= 0;
+            int after = HyperLogLog.add(hll, length, call.argumentAddress(i), call.argumentLength(i), 0);
+            changes += after >= 0 ? 1 : 0;
         }
-        if (changed) {
+        if (changes > 0) {
             HyperLogLog.outdate(hll);
             call.session().changed(key, Change.SET);
             call.events().tell(KeyEvent.PFADD, key);
+            call.countChanges(changes);
         }
-        call.reply().integer(changed ? 1 : 0);
+        call.reply().integer(changes > 0 ? 1 : 0);
     }
 
     private static void addToCopy(Invocation call, Key key, Item item, boolean present) {
@@ -132,7 +134,7 @@ public final class HyperLogLogCommands {
             HyperLogLog.outdate(copy);
         }
         long most = call.server().config().hllSparseMaxBytes();
-        boolean changed = !present;
+        int changes = present ? 0 : 1;
         boolean corrupt = false;
         for (int i = 2; i < call.argumentCount() && !corrupt; i++) {
             int after = HyperLogLog.add(copy, length, call.argumentAddress(i), call.argumentLength(i), most);
@@ -140,14 +142,15 @@ public final class HyperLogLogCommands {
             if (after >= 0) {
                 length = after;
                 HyperLogLog.outdate(copy);
-                changed = true;
+                changes++;
             }
         }
-        if (changed) {
+        if (changes > 0) {
             store(call, key, item, present, copy, length);
             call.session().changed(key, Change.SET);
             if (!corrupt) {
                 call.events().tell(KeyEvent.PFADD, key);
+                call.countChanges(changes);
             }
         } else {
             makeRaw(call, key, item);
@@ -155,7 +158,7 @@ public final class HyperLogLogCommands {
         if (corrupt) {
             call.reply().error(CORRUPT);
         } else {
-            call.reply().integer(changed ? 1 : 0);
+            call.reply().integer(changes > 0 ? 1 : 0);
         }
     }
 
@@ -192,6 +195,7 @@ public final class HyperLogLogCommands {
         call.session().resize(key, item, Encodings.STRING_RAW, length, length);
         HyperLogLog.keepEstimate(item.valueAddress(), estimate);
         call.session().changed(key, Change.SET);
+        call.countChanges(1);
     }
 
     private static void countAll(Invocation call) {
@@ -259,6 +263,7 @@ public final class HyperLogLogCommands {
         store(call, target, item, present, copy, length);
         call.session().changed(target, Change.SET);
         call.events().tell(KeyEvent.PFADD, target);
+        call.countChanges(1);
         call.reply().ok();
     }
 

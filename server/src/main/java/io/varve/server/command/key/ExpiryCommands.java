@@ -75,9 +75,11 @@ final class ExpiryCommands {
         if (at <= call.now()) {
             call.session().delete(key);
             call.events().tell(KeyEvent.DEL, key);
+            call.countChanges(1);
         } else {
             call.session().expire(key, item, at);
             call.events().tell(KeyEvent.EXPIRE, key);
+            call.countChanges(1);
         }
         call.reply().integer(1);
     }
@@ -142,6 +144,7 @@ final class ExpiryCommands {
         if (persisted) {
             call.session().expire(key, item, Item.NEVER);
             call.events().tell(KeyEvent.PERSIST, key);
+            call.countChanges(1);
         }
         call.reply().integer(persisted ? 1 : 0);
     }

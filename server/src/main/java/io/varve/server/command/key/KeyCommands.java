@@ -79,6 +79,7 @@ public final class KeyCommands {
         for (int i = 0; i < call.keyCount(); i++) {
             if (call.session().delete(call.keyAt(i))) {
                 call.events().tell(KeyEvent.DEL, call.keyAt(i));
+                call.countChanges(1);
                 deleted++;
             }
         }
@@ -150,6 +151,7 @@ public final class KeyCommands {
         write(call, source, target);
         tellIfReplaced(call, present, target);
         call.events().tell(KeyEvent.COPY_TO, target);
+        call.countChanges(1);
         call.reply().integer(1);
     }
 
@@ -184,6 +186,7 @@ public final class KeyCommands {
         transfer(call, source, target);
         call.events().tell(KeyEvent.MOVE_FROM, call.keyAt(0));
         call.events().tell(KeyEvent.MOVE_TO, target);
+        call.countChanges(1);
         call.reply().integer(1);
     }
 
@@ -206,6 +209,7 @@ public final class KeyCommands {
                 tellIfReplaced(call, present, target);
                 call.events().tell(KeyEvent.RENAME_FROM, call.keyAt(0));
                 call.events().tell(KeyEvent.RENAME_TO, target);
+                call.countChanges(1);
             }
         }
         if (keepTarget) {

@@ -25,8 +25,12 @@ import static io.varve.server.command.key.KeyCommands.keys;
 public final class ScanCommands {
     /** How many keys KEYS asks for at a time. */
     private static final int KEYS_SLICE = 1024;
-    /** SCAN asks for so many at a time, until COUNT, but no more often and not beyond so many bytes in one call. */
+    /**
+     * SCAN asks for so many at a time until COUNT is met. COUNT sets how often it asks in one call, between these two limits: the lower
+     * is enough to pass the empty buckets of a small database in many shards. A call also ends after so many bytes.
+     */
     private static final int SCAN_SLICE = 16;
+    private static final int MIN_SLICES = 256;
     private static final int MAX_SLICES = 4096;
     private static final int MAX_SCAN_BYTES = 4 << 20;
     /** A type's name is shorter. */
@@ -76,7 +80,7 @@ public final class ScanCommands {
         long mark = reply.beginDeferred();
         long before = reply.pendingBytes();
         Matches matches = new Matches(call, cursor, type);
-        long slices = Math.min(MAX_SLICES, (cursor.count() + SCAN_SLICE - 1L) / SCAN_SLICE);
+        long slices = Math.clamp((cursor.count() + SCAN_SLICE - 1L) / SCAN_SLICE, MIN_SLICES, MAX_SLICES);
         long at = cursor.position();
         do {
             at = call.session().scan(call.database(), at, (int) Math.min(SCAN_SLICE, cursor.count() - matches.visited),
@@ -84,7 +88,25 @@ public final class ScanCommands {
             slices--;
         } while (at != 0 && slices > 0 && matches.visited < cursor.count()
                 && reply.pendingBytes() - before < MAX_SCAN_BYTES);
-        reply.endScan(mark, at, matches.count);
+        reply.endScan(mark, at == 0 ? 0 : withoutEmptyEnd(call, at, slices), matches.count);
+    }
+
+    /**
+     * Passes the empty buckets behind a page, so that the page with the last keys is the last one.
+     *
+     * @return the cursor, or a later one that has no keys in between; 0 if no keys are left
+     */
+    private static long withoutEmptyEnd(Invocation call, long cursor, long slices) {
+        boolean[] found = {false};
+        long at = cursor;
+        for (long left = slices; left > 0 && at != 0; left--) {
+            long next = call.session().scan(call.database(), at, 1, _ -> found[0] = true);
+            if (found[0]) {
+                break;
+            }
+            at = next;
+        }
+        return at;
     }
 
     /** The type that is asked for, in lower case; null for any. */

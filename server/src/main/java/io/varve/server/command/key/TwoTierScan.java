@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class TwoTierScan {
     /** Keys that are gathered at once are not many more, whatever COUNT says. */
     private static final int MOST_COUNT = 2048;
-    /** Parts of the order that one call looks at. */
+    /** Parts of the order that one call looks at, or as many as there are shards. */
     private static final int MOST_STEPS = 64;
     private static final int KEYS_COUNT = 1000;
     /** What is gathered at once, and what a call of SCAN answers, bytes, if it is more than one key. */
@@ -116,8 +116,14 @@ final class TwoTierScan {
             }
             at = gathered.part().next();
             steps++;
-        } while (at != 0 && visited < count && steps < MOST_STEPS && bytes < MOST_PAGE_BYTES);
+        } while (at != 0 && (visited < count || cursor == 0 && visited >= allKeys(database))
+                && steps < Math.max(MOST_STEPS, cache.shardCount()) && bytes < MOST_PAGE_BYTES);
         return new Page(at, wanted, longOnes);
+    }
+
+    /** How many keys both tiers have. A page with all of them is the last one. */
+    private long allKeys(int database) {
+        return cache.size(database, tier::count);
     }
 
     /** As KEYS: all of them; null if they are too many. */
@@ -155,7 +161,7 @@ final class TwoTierScan {
         for (int tries = 0; tries < RANDOM_TRIES; tries++) {
             session.now(cache.config().ticker().wallMillis());
             long inMemory = cache.size(database);
-            long all = cache.size(database, tier::count);
+            long all = allKeys(database);
             if (all == 0) {
                 break;
             }

@@ -75,6 +75,7 @@ public final class ListCommands {
         }
         list.pushArguments(first, 2);
         call.events().tell(first ? KeyEvent.LPUSH : KeyEvent.RPUSH, call.keyAt(0));
+        call.countChanges(call.argumentCount() - 2);
         call.reply().integer(list.length());
     }
 
@@ -120,6 +121,7 @@ public final class ListCommands {
     static void tellPop(Invocation call, Key key, boolean first, long popped, ListValue left) {
         if (popped > 0) {
             call.events().tellRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, key, left.length() == 0);
+            call.countChanges(popped);
         }
     }
 
@@ -162,6 +164,7 @@ public final class ListCommands {
         list.seek(index);
         list.replace(call.argumentAddress(3), call.argumentLength(3));
         call.events().tell(KeyEvent.LSET, call.keyAt(0));
+        call.countChanges(1);
         call.reply().ok();
     }
 
@@ -185,6 +188,7 @@ public final class ListCommands {
             if (list.isAt(call.argumentAddress(3), call.argumentLength(3))) {
                 list.insert(before, call.argumentAddress(4), call.argumentLength(4));
                 call.events().tell(KeyEvent.LINSERT, call.keyAt(0));
+                call.countChanges(1);
                 call.reply().integer(list.length());
                 return;
             }
@@ -202,6 +206,7 @@ public final class ListCommands {
             long removed = list.removeEqual(call.argumentAddress(3), call.argumentLength(3), call.longValue());
             if (removed > 0) {
                 call.events().tellRemoval(KeyEvent.LREM, call.keyAt(0), list.length() == 0);
+                call.countChanges(removed);
             }
             call.reply().integer(removed);
         } else if (found == Found.MISSING) {
@@ -233,6 +238,7 @@ public final class ListCommands {
                 trim(list, from, to + 1);
             }
             call.events().tellRemoval(KeyEvent.LTRIM, call.keyAt(0), list.length() == 0);
+            call.countChanges(length - list.length());
         }
         call.reply().ok();
     }

@@ -32,8 +32,10 @@ public final class ListResult {
         if (elements.count() > 0) {
             store(call, key, elements, Item.NEVER);
             call.events().tell(event, key);
+            call.countChanges(elements.count());
         } else if (call.session().delete(key)) {
             call.events().tell(KeyEvent.DEL, key);
+            call.countChanges(1);
         }
     }
 

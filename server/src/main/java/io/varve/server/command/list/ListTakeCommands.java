@@ -141,6 +141,7 @@ final class ListTakeCommands {
     private static void tellMove(Invocation call, boolean first, boolean toFirst, boolean emptied) {
         call.events().tell(toFirst ? KeyEvent.LPUSH : KeyEvent.RPUSH, call.keyAt(1));
         call.events().tellRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, call.keyAt(0), emptied);
+        call.countChanges(1);
     }
 
     private static boolean isSame(Key a, Key b) {

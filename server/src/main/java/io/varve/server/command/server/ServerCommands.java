@@ -113,6 +113,7 @@ public final class ServerCommands {
             return;
         }
         FlashTier flash = server.flash();
+        call.countChanges(keys(call, all));
         if (flash != null) {
             FlashAnswers.okLater(call, all ? flash.flushAll() : flash.flush(call.database()));
             return;
@@ -123,6 +124,18 @@ public final class ServerCommands {
             cache.flush(call.database());
         }
         call.reply().ok();
+    }
+
+    /** How many keys there are in memory that FLUSHALL or FLUSHDB removes. */
+    private long keys(Invocation call, boolean all) {
+        if (!all) {
+            return cache.size(call.database());
+        }
+        long keys = 0;
+        for (int i = 0; i < cache.databaseCount(); i++) {
+            keys += cache.size(i);
+        }
+        return keys;
     }
 
     private void dbSize(Invocation call) {
@@ -156,6 +169,7 @@ public final class ServerCommands {
             call.reply().error("ERR DB index is out of range");
             return;
         }
+        call.countChanges(1);
         FlashTier flash = server.flash();
         if (flash != null && first != second) {
             FlashAnswers.okLater(call, flash.swap((int) first, (int) second));

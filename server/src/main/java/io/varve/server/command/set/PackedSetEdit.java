@@ -44,6 +44,7 @@ final class PackedSetEdit {
     private boolean integers;
     private long planned;
     private long numbers;
+    private int longest;
     private long bytes;
     private int width;
     private long set;
@@ -67,6 +68,7 @@ final class PackedSetEdit {
         gone = false;
         planned = 0;
         numbers = 0;
+        longest = 0;
         bytes = 0;
         integers = !isPresent || ofItem.encoding() == Encodings.SET_INTEGERS;
         width = isPresent && integers ? PackedIntegers.width(ofItem.valueAddress()) : PackedIntegers.LEAST_WIDTH;
@@ -79,6 +81,7 @@ final class PackedSetEdit {
             integers = number;
         }
         planned++;
+        longest = Math.max(longest, memberLength);
         bytes += PackedSet.memberBytes(memberLength);
         if (number) {
             numbers++;
@@ -103,12 +106,21 @@ final class PackedSetEdit {
     /** Whether it has not become clear yet that the set will be more than what stays in one item. */
     boolean mayStayPacked() {
         long members = count() + planned;
-        return members <= limits().setMaxIntsetEntries() || limits().staysPacked(members, 0);
+        return members <= limits().setMaxIntsetEntries() || limits().staysPacked(members, 0)
+                || limits().staysListpackSet(members, bytes);
     }
 
     /** Whether the set stays in one item with what was planned. */
     boolean staysPacked() {
-        return staysIntegers() || limits().staysPacked(count() + planned, membersBytes());
+        return staysIntegers() || limits().staysPacked(count() + planned, membersBytes())
+                || staysListpack() && limits().staysListpackSet(count() + planned, membersBytes());
+    }
+
+    /** Whether OBJECT ENCODING calls it a listpack with what was planned, if there are not too many members. */
+    private boolean staysListpack() {
+        boolean isIntegers = integers && numbers == planned;
+        boolean isTable = present && item.encoding() == Encodings.SET_HASHTABLE;
+        return !isIntegers && !isTable && longest <= limits().setMaxListpackValueBytes();
     }
 
     private boolean staysIntegers() {

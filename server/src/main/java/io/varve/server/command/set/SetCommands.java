@@ -52,6 +52,7 @@ public final class SetCommands {
             long added = set.addArguments(2);
             if (added > 0) {
                 call.events().tell(KeyEvent.SADD, call.keyAt(0));
+                call.countChanges(added);
             }
             call.reply().integer(added);
         }
@@ -63,6 +64,7 @@ public final class SetCommands {
             int removed = set.removeArguments(2);
             if (removed > 0) {
                 call.events().tellRemoval(KeyEvent.SREM, call.keyAt(0), set.size() == 0);
+                call.countChanges(removed);
             }
             call.reply().integer(removed);
         }
@@ -118,11 +120,13 @@ public final class SetCommands {
                     boolean fresh = addUntold(call, target, member, length);
                     source.remove(member, length);
                     call.events().tellRemoval(KeyEvent.SREM, call.keyAt(0), source.size() == 0);
+                    call.countChanges(1);
                     if (comes) {
                         call.events().tell(KeyEvent.NEW, call.keyAt(1));
                     }
                     if (fresh) {
                         call.events().tell(KeyEvent.SADD, call.keyAt(1));
+                        call.countChanges(1);
                     }
                 }
                 call.reply().integer(moved ? 1 : 0);

@@ -64,6 +64,12 @@ public final class SetMeasure {
                 : Encodings.SET_HASHTABLE;
     }
 
+    /** Whether a set of these members, not all of them integers, stays in one item of so many bytes. */
+    public boolean staysPacked(ServerConfig config, long bytes) {
+        return config.staysPacked(count, bytes)
+                || encoding(config) == Encodings.SET_LISTPACK && config.staysListpackSet(count, bytes);
+    }
+
     /** Whether a set of so many members has the last encoding whatever they are. */
     static boolean isBeyond(ServerConfig config, long members) {
         return members > config.setMaxIntsetEntries() && members > config.setMaxListpackEntries();

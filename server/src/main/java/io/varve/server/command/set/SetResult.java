@@ -51,13 +51,14 @@ final class SetResult {
             if (isWhole && measure.count() == 0) {
                 if (session.delete(key)) {
                     command.events().tell(KeyEvent.DEL, key);
+                    command.countChanges(1);
                 }
                 return 0;
             }
             int encoding = isWhole ? encoding(algebra) : Encodings.SET_HASHTABLE;
             if (isWhole && encoding == Encodings.SET_INTEGERS) {
                 putIntegers(key);
-            } else if (isWhole && config().staysPacked(measure.count(), length)) {
+            } else if (isWhole && measure.staysPacked(config(), length)) {
                 session.put(key, item, ItemType.SET, encoding, length, length, Item.NEVER);
                 Memory.copy(memory.address(), item.valueAddress(), length);
             } else {
@@ -69,6 +70,7 @@ final class SetResult {
                 case UNION -> KeyEvent.SUNIONSTORE;
                 case DIFFERENCE -> KeyEvent.SDIFFSTORE;
             }, key);
+            command.countChanges(1);
             return measure.count();
         } finally {
             memory.release();
@@ -87,8 +89,7 @@ final class SetResult {
     private boolean pack(SetView member) {
         measure.add(member);
         long needed = length + PackedSet.memberBytes(member.memberLength());
-        if (!config().staysPacked(measure.count(), needed)
-                && measure.encoding(config()) != Encodings.SET_INTEGERS) {
+        if (!measure.staysPacked(config(), needed) && measure.encoding(config()) != Encodings.SET_INTEGERS) {
             return false;
         }
         PackedSetEdit.checked(needed);

@@ -161,6 +161,7 @@ final class SetWalkCommands {
         if (popped > 0) {
             set.pop(call.reply(), popped, ThreadLocalRandom.current().nextLong());
             call.events().tellRemoval(KeyEvent.SPOP, call.keyAt(0), set.size() == 0);
+            call.countChanges(popped);
         }
     }
 

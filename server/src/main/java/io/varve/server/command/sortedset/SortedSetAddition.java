@@ -88,6 +88,7 @@ public final class SortedSetAddition {
             }
             set.change(writeOne, 1, memberLength);
             command.events().tell(has(INCR) ? KeyEvent.ZINCR : KeyEvent.ZADD, command.keyAt(0));
+            command.countChanges(1);
         }
         if (!has(INCR)) {
             command.reply().integer(planned == Step.ADD || planned == Step.CHANGE && has(CH) ? 1 : 0);
@@ -125,6 +126,7 @@ public final class SortedSetAddition {
         if (changes) {
             set.change(writeMany, (command.argumentCount() - first) / step, longest);
             command.events().tell(KeyEvent.ZADD, command.keyAt(0));
+            command.countChanges(added + changed);
         }
         command.reply().integer(has(CH) ? added + changed : added);
     }

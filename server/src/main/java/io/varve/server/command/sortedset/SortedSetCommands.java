@@ -95,6 +95,7 @@ public final class SortedSetCommands {
         if (removed > 0) {
             set.finish();
             call.events().tellRemoval(KeyEvent.ZREM, call.keyAt(0), set.size() == 0);
+            call.countChanges(removed);
         }
         call.reply().integer(removed);
     }
@@ -119,6 +120,7 @@ public final class SortedSetCommands {
                 case SCORE -> KeyEvent.ZREMRANGEBYSCORE;
                 case MEMBER -> KeyEvent.ZREMRANGEBYLEX;
             }, call.keyAt(0), set.size() == 0);
+            call.countChanges(removed);
         }
         call.reply().integer(removed);
     }

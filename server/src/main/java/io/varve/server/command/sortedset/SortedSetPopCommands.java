@@ -197,5 +197,6 @@ final class SortedSetPopCommands {
         }
         set.finish();
         call.events().tellRemoval(greatest ? KeyEvent.ZPOPMAX : KeyEvent.ZPOPMIN, key, set.size() == 0);
+        call.countChanges(count);
     }
 }

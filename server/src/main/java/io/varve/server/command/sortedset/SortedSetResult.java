@@ -25,6 +25,11 @@ public final class SortedSetResult {
     private final Item item = new Item();
     private final SortedSetTree tree = new SortedSetTree();
 
+    /** As in Redis, where places that are stored count one by one, and what ZUNIONSTORE and its relatives store as a whole. */
+    private static boolean isCountedByMember(KeyEvent event) {
+        return event == KeyEvent.GEORADIUSSTORE || event == KeyEvent.GEOSEARCHSTORE;
+    }
+
     /**
      * Puts the members of a list, which are in the order of a sorted set, under the key, whatever it held; without members
      * the key is deleted.
@@ -36,8 +41,10 @@ public final class SortedSetResult {
         if (members.count() > 0) {
             store(call, key, members, Item.NEVER);
             call.events().tell(event, key);
+            call.countChanges(isCountedByMember(event) ? members.count() : 1);
         } else if (call.session().delete(key)) {
             call.events().tell(KeyEvent.DEL, key);
+            call.countChanges(1);
         }
     }
 

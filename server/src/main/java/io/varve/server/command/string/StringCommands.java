@@ -283,6 +283,7 @@ public final class StringCommands {
                 call.events().tell(KeyEvent.NEW, key);
             }
             call.events().tell(KeyEvent.SET, key);
+            call.countChanges(1);
             call.events().tell(KeyEvent.EXPIRE, key);
             call.events().tell(KeyEvent.EXPIRED, key);
             return;
@@ -295,6 +296,7 @@ public final class StringCommands {
             session.putRun(key, call.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
         }
         call.events().tell(KeyEvent.SET, key);
+        call.countChanges(1);
         if (expireAtMillis >= 0) {
             call.events().tell(KeyEvent.EXPIRE, key);
         }
@@ -344,13 +346,16 @@ public final class StringCommands {
             if (expireAt <= call.now()) {
                 call.session().delete(key);
                 call.events().tell(KeyEvent.DEL, key);
+                call.countChanges(1);
             } else {
                 call.session().expire(key, item, expireAt);
                 call.events().tell(KeyEvent.EXPIRE, key);
+                call.countChanges(1);
             }
         } else if ((options & PERSIST) != 0 && item.expires()) {
             call.session().expire(key, item, Item.NEVER);
             call.events().tell(KeyEvent.PERSIST, key);
+            call.countChanges(1);
         }
     }
 
@@ -363,6 +368,7 @@ public final class StringCommands {
             if (found == Found.PRESENT) {
                 call.session().delete(key);
                 call.events().tell(KeyEvent.DEL, key);
+                call.countChanges(1);
             }
         }
     }

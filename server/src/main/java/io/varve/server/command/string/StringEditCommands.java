@@ -85,6 +85,7 @@ public final class StringEditCommands {
             session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT, call.argumentAddress(2), added,
                     Item.NEVER);
             call.events().tell(KeyEvent.APPEND, key);
+            call.countChanges(1);
             call.reply().integer(added);
             return;
         }
@@ -98,6 +99,7 @@ public final class StringEditCommands {
         Memory.copy(call.argumentAddress(2), item.valueAddress() + oldLength, added);
         session.changed(key, Change.SET);
         call.events().tell(KeyEvent.APPEND, key);
+        call.countChanges(1);
         call.reply().integer(newLength);
     }
 
@@ -140,6 +142,7 @@ public final class StringEditCommands {
         Memory.copy(call.argumentAddress(3), item.valueAddress() + offset, written);
         session.changed(key, Change.SET);
         call.events().tell(KeyEvent.SETRANGE, key);
+        call.countChanges(1);
         call.reply().integer(newLength);
     }
 
@@ -210,6 +213,7 @@ public final class StringEditCommands {
         long text = call.formatLong(sum);
         store(call, key, item, found, Encodings.STRING_BY_CONTENT, text, call.formattedLength());
         call.events().tell(KeyEvent.INCRBY, key);
+        call.countChanges(1);
         call.reply().integer(sum);
     }
 
@@ -237,6 +241,7 @@ public final class StringEditCommands {
         long address = call.scratch(text);
         store(call, key, item, found, Encodings.STRING_TEXT, address, text.length);
         call.events().tell(KeyEvent.INCRBYFLOAT, key);
+        call.countChanges(1);
         call.reply().bulk(address, text.length);
     }
 

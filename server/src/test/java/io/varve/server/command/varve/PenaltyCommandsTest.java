@@ -564,7 +564,7 @@ class PenaltyCommandsTest extends HarnessTest {
     void usersNeedTheRightToWriteToTheKey() {
         String set = "varve.class set key 3";
         assertThat(mayRun("%R~* +@all", set))
-                .isEqualTo("$52\r\nThis user has no permissions to access the 'key' key\r\n");
+                .isEqualTo("$51\r\nUser one has no permissions to access the 'key' key\r\n");
         assertThat(mayRun("%RW~k* +@write", set)).isEqualTo(OK);
         assertThat(mayRun("~* +@all -@write", set)).contains("'varve.class|set' command");
         assertThat(mayRun("~* +@all -@dangerous", "varve.class list")).contains("'varve.class|list' command");

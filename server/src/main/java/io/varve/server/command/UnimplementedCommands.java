@@ -1,0 +1,68 @@
+package io.varve.server.command;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The commands of Redis 7.4 that Varve does not have: rules of users may name them, so that a file of users made for Redis can be read.
+ * Immutable: static methods only.
+ */
+final class UnimplementedCommands {
+    /** By the categories that they have: the full names. */
+    private static final String NAMES = """
+            admin slow dangerous: bgrewriteaof cluster|addslots cluster|addslotsrange cluster|bumpepoch
+            admin slow dangerous: cluster|count-failure-reports cluster|delslots cluster|delslotsrange
+            admin slow dangerous: cluster|failover cluster|flushslots cluster|forget cluster|meet
+            admin slow dangerous: cluster|replicas cluster|replicate cluster|reset cluster|saveconfig
+            admin slow dangerous: cluster|set-config-epoch cluster|setslot cluster|slaves failover module|load
+            admin slow dangerous: module|loadex module|unload psync replconf replicaof slaveof sync
+            admin slow dangerous connection: client|pause client|unpause
+            fast connection: asking readonly readwrite
+            keyspace write slow dangerous: migrate restore-asking
+            read fast: lolwut
+            read stream fast: xlen
+            read stream slow: xinfo|consumers xinfo|groups xinfo|stream xpending xrange xrevrange
+            read stream slow blocking: xread
+            slow: cluster cluster|countkeysinslot cluster|getkeysinslot cluster|help cluster|info
+            slow: cluster|keyslot cluster|links cluster|myid cluster|myshardid cluster|nodes cluster|shards
+            slow: cluster|slots module|help script xgroup xinfo
+            slow blocking connection: waitaof
+            slow scripting: eval eval_ro evalsha evalsha_ro fcall fcall_ro function|dump function|help
+            slow scripting: function|kill function|list function|stats script|debug script|exists script|flush
+            slow scripting: script|help script|kill script|load
+            stream slow: xgroup|help xinfo|help
+            write slow scripting: function|delete function|load function|restore
+            write stream fast: xack xadd xautoclaim xclaim xdel xsetid
+            write stream slow: xgroup|create xgroup|createconsumer xgroup|delconsumer xgroup|destroy
+            write stream slow: xgroup|setid xtrim
+            write stream slow blocking: xreadgroup
+            """;
+
+    /**
+     * One of them. Immutable.
+     *
+     * @param name       {@code xgroup|create} is a subcommand
+     * @param categories without the @
+     */
+    record Named(String name, List<String> categories) {
+        /** The command of which it is a subcommand; empty if it is none. */
+        String parent() {
+            return name.substring(0, Math.max(0, name.indexOf('|')));
+        }
+    }
+
+    private UnimplementedCommands() {}
+
+    /** All that a table of commands does not have. */
+    static List<Named> without(CommandTable table) {
+        return NAMES.lines().flatMap(UnimplementedCommands::named)
+                .filter(named -> table.findOriginal(named.name()) == null).toList();
+    }
+
+    private static Stream<Named> named(String line) {
+        String[] parts = line.split(": ");
+        List<String> categories = List.of(parts[0].split(" "));
+        return Arrays.stream(parts[1].split(" ")).map(name -> new Named(name, categories));
+    }
+}
