@@ -47,7 +47,8 @@ class UnixSocketTest {
     @ValueSource(strings = {"epoll", "io_uring", "nio"})
     void clientsConnectAndAreShownByThePath_andTheFileGoesWithTheServer(String transport) throws IOException {
         ServerConfig mine = config.with("transport", transport).with("unixsocketperm", "750");
-        try (VarveServer server = start(mine); UnixClient client = new UnixClient(path);
+        try (VarveServer server = start(mine);
+                UnixClient client = new UnixClient(path);
                 UnixClient other = new UnixClient(path)) {
             assertThat(server.port()).isZero();
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path))).isEqualTo("rwxr-x---");
@@ -81,7 +82,8 @@ class UnixSocketTest {
     void whatIsNoSocketIsNotReplaced() throws IOException {
         Files.writeString(path, "mine");
         assertThatThrownBy(() -> start(config)).isInstanceOf(IOException.class)
-                .hasMessage("Could not listen on unixsocket " + path + ": there is a file of this name that is no socket");
+                .hasMessage(
+                        "Could not listen on unixsocket " + path + ": there is a file of this name that is no socket");
         assertThat(path).hasContent("mine");
     }
 
@@ -99,7 +101,8 @@ class UnixSocketTest {
     @Test
     void aPortBesideItIsListenedOn_andCanGoAtRunTime() throws IOException {
         try (VarveServer server = start(config.with("port", Integer.toString(freePort())));
-                UnixClient client = new UnixClient(path); RawClient tcp = new RawClient(server.port())) {
+                UnixClient client = new UnixClient(path);
+                RawClient tcp = new RawClient(server.port())) {
             assertThat(tcp.call("CONFIG", "SET", "port", "0").text()).isEqualTo("OK");
             int before = Integer.parseInt(client.ask("INFO server").replaceAll("(?s).*tcp_port:(\\d+).*", "$1"));
             assertThat(before).isZero();

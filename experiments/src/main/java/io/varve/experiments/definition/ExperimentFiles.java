@@ -100,7 +100,8 @@ public final class ExperimentFiles {
                     + PROPERTIES);
         }
         Properties read = new Properties();
-        try (Reader in = new InputStreamReader(ByteOrderMark.skip(Files.newInputStream(file)), StandardCharsets.UTF_8)) {
+        try (Reader in = new InputStreamReader(ByteOrderMark.skip(Files.newInputStream(file)),
+                StandardCharsets.UTF_8)) {
             read.load(in);
         }
         Map<String, String> sorted = new TreeMap<>();

@@ -71,9 +71,11 @@ public final class Settings {
         memory("proto-max-bulk-len", "536870912", 1 << 20, Integer.MAX_VALUE, CHANGEABLE);
         memory("client-query-buffer-limit", "1073741824", 1 << 20, MAX, CHANGEABLE);
         add(new Setting("client-output-buffer-limit", Kind.BUFFER_LIMITS,
-                "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60", 0, 0, List.of(), Set.of(), null));
+                "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60", 0, 0, List.of(), Set.of(),
+                null));
         integer("databases", "16", 1, 16, FIXED);
-        add(new Setting("dir", Kind.DIRECTORY, Path.of("").toAbsolutePath().normalize().toString(), 0, 0, List.of(), CHANGEABLE, null));
+        add(new Setting("dir", Kind.DIRECTORY, Path.of("").toAbsolutePath().normalize().toString(), 0, 0, List.of(),
+                CHANGEABLE, null));
     }
 
     /** Who may do what. */

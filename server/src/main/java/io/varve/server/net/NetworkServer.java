@@ -126,7 +126,8 @@ public final class NetworkServer implements AutoCloseable {
             tlsListeners.listen(bind, tlsWanted);
         }
         if (socket != null) {
-            unixListener = UnixListener.open(bootstrap(config, transport.serverDomainChannel(), null), transport, config,
+            unixListener = UnixListener.open(bootstrap(config, transport.serverDomainChannel(), null), transport,
+                    config,
                     socket);
             listening.add(unixListener.channel());
         }
@@ -258,7 +259,8 @@ public final class NetworkServer implements AutoCloseable {
         }
         listening.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         connections.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
-        acceptor.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
+        acceptor.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
+                TimeUnit.SECONDS);
         boolean ended = loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
                 TimeUnit.SECONDS);
         if (tls != null) {

@@ -63,7 +63,8 @@ public class ConfigFuzzTest {
                         "1gb",
                         "99999999999999999999", "999999999999999gb", "yes", "no", "user", "user a", "save \"\"", "save",
                         "port",
-                        "requirepass ", "rename-command a b", "\u00c2\u0085", "\u00e2\u0080\u00a8", "\u001c", "\0", "\u00ef\u00bb\u00bf",
+                        "requirepass ", "rename-command a b", "\u00c2\u0085", "\u00e2\u0080\u00a8", "\u001c", "\0",
+                        "\u00ef\u00bb\u00bf",
                         "\u00ff",
                         "\u00e2\u0080\u0083", "\u00d9\u00a3", "normal 1 1 1", "# Added by CONFIG REWRITE", "include "));
     }

@@ -29,7 +29,8 @@ class ConfigRewriterTest {
     @Test
     void anUnchangedFileStaysByteForByte() throws IOException {
         Path file = file("# my cache", "", "  port   7000 ", "maxmemory 100MB",
-                "lfu-log-factor 9", "lfu-log-factor 11", "client-output-buffer-limit normal 1mb 0 0", "requirepass \"a b\"");
+                "lfu-log-factor 9", "lfu-log-factor 11", "client-output-buffer-limit normal 1mb 0 0",
+                "requirepass \"a b\"");
         byte[] before = Files.readAllBytes(file);
         ConfigRewriter.rewrite(read(file), List.of());
         assertThat(Files.readAllBytes(file)).isEqualTo(before);
@@ -38,7 +39,8 @@ class ConfigRewriterTest {
     @Test
     void changedSettingsAreReplacedWhereTheyStandAndNewOnesAdded() throws IOException {
         Path file = file("# head", "timeout 5", "slave-priority 90", "# between", "replica-priority 80", "PORT 7000");
-        ServerConfig changed = read(file).with("timeout", "9").with("slave-priority", "70").with("requirepass", "it's \"x\"")
+        ServerConfig changed = read(file).with("timeout", "9").with("slave-priority", "70")
+                .with("requirepass", "it's \"x\"")
                 .with("hz", "50");
         ConfigRewriter.rewrite(changed, List.of());
         assertThat(Files.readAllLines(file)).containsExactly("# head", "timeout 9", "replica-priority 70", "# between",
