@@ -133,13 +133,14 @@ public final class ConfigCommands {
                         + call.argumentString(i) + "'");
                 return;
             }
+            if (!setting.changeable()) {
+                fail(call, call.argumentString(i), "can't set immutable config");
+                return;
+            }
             asked.put(setting.name(), name);
             try {
                 if (!seen.add(name)) {
                     throw new ConfigException("duplicate parameter");
-                }
-                if (!setting.changeable()) {
-                    throw new ConfigException("can't set immutable config");
                 }
                 String value = call.argumentString(i + 1);
                 if (setting.isSecret()
