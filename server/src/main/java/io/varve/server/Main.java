@@ -2,16 +2,21 @@ package io.varve.server;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.server.admin.LogFile;
 import io.varve.server.command.Version;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigReader;
 import io.varve.server.config.MemoryUnits;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.SettingsHelp;
+import io.varve.server.system.Hangup;
+import io.varve.server.system.PidFile;
+import io.varve.server.system.Supervisor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,19 +49,33 @@ public final class Main {
         try {
             config = ConfigReader.read(rest);
         } catch (ConfigException bad) {
-            err.println("varve: " + bad.getMessage());
-            return BAD_SETTING;
+            return badSettings(bad, err);
         }
-        try (VarveServer server = VarveServer.start(config)) {
+        Hangup.ignore();
+        try (LogFile _ = LogFile.open(config.logFile())) {
+            return serve(config, out, err);
+        } catch (ConfigException bad) {
+            return badSettings(bad, err);
+        }
+    }
+
+    private static int badSettings(RuntimeException bad, PrintStream err) {
+        String.valueOf(bad.getMessage()).lines().forEach(line -> err.println("varve: " + line));
+        return BAD_SETTING;
+    }
+
+    private static int serve(ServerConfig config, PrintStream out, PrintStream err) {
+        try (VarveServer server = VarveServer.start(config); PidFile pidFile = PidFile.write(config.pidFile())) {
+            Supervisor supervisor = Supervisor.of(config.text("supervised"), System.getenv());
             banner(config, server, out);
-            serve(server);
+            supervisor.ready();
+            serve(server, supervisor, pidFile);
             return 0;
         } catch (IOException failed) {
             err.println("varve: " + failed.getMessage());
             return CANNOT_START;
         } catch (IllegalArgumentException | ConfigException bad) {
-            err.println("varve: " + bad.getMessage());
-            return BAD_SETTING;
+            return badSettings(bad, err);
         } catch (OutOfMemoryError refused) {
             err.println("varve: maxmemory " + config.maxMemoryBytes() + ": the system refuses so much memory: "
                     + refused.getMessage());
@@ -72,8 +91,15 @@ public final class Main {
                 + config.text("maxmemory-policy"));
         config.flashDirectory().ifPresent(directory -> out.println("  flash    " + config.text("flash-max-items")
                 + " items in " + directory + ", " + config.text("flash-policy")));
-        out.println("  listens  " + config.text("bind") + (server.port() == 0 ? "" : " port " + server.port())
-                + (server.tlsPort() == 0 ? "" : " tls-port " + server.tlsPort()));
+        List<String> places = new ArrayList<>();
+        if (server.port() != 0 || server.tlsPort() != 0) {
+            places.add(config.text("bind") + (server.port() == 0 ? "" : " port " + server.port())
+                    + (server.tlsPort() == 0 ? "" : " tls-port " + server.tlsPort()));
+        }
+        if (config.unixSocket() != null) {
+            places.add("unixsocket " + config.unixSocket());
+        }
+        out.println("  listens  " + String.join(", ", places));
         if (config.number("metrics-port") > 0) {
             out.println("  metrics  http://" + config.text("metrics-bind") + ":" + config.text("metrics-port")
                     + "/metrics");
@@ -83,7 +109,7 @@ public final class Main {
     }
 
     /** Returns when a client sends SHUTDOWN; a signal is answered by the hook, which waits for the server to close. */
-    private static void serve(VarveServer server) {
+    private static void serve(VarveServer server, Supervisor supervisor, PidFile pidFile) {
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
         Thread hook = new Thread(() -> {
@@ -103,13 +129,15 @@ public final class Main {
         try {
             server.awaitShutdown();
             Runtime.getRuntime().removeShutdownHook(hook);
-            server.close();
         } catch (InterruptedException signalled) {
-            server.close();
+            LOG.debug("A signal ends the process", signalled);
         } catch (IllegalStateException alreadyEnding) {
             LOG.debug("The process is ending already", alreadyEnding);
-            server.close();
         }
+        supervisor.stopping();
+        server.close();
+        // The hook ends the process as soon as it may.
+        pidFile.close();
         closed.countDown();
     }
 }

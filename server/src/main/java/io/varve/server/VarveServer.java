@@ -46,10 +46,10 @@ public final class VarveServer implements AutoCloseable {
      * Opens a cache and serves it.
      *
      * @throws IOException                              if it cannot listen
-     * @throws io.varve.server.config.ConfigException if a file that the configuration names is not as it has to be
+     * @throws io.varve.server.config.ConfigException if the settings, or a file that they name, cannot be
      */
     public static VarveServer start(ServerConfig config) throws IOException {
-        return start(config, Tiers.open(config));
+        return start(config, Tiers.open(config.validate()));
     }
 
     static VarveServer start(ServerConfig config, Cache cache) throws IOException {
@@ -91,6 +91,7 @@ public final class VarveServer implements AutoCloseable {
         InertSettings inert = new InertSettings();
         inert.warn(server.config(), Settings.all().keySet());
         inert.warnOfDemand(server.config());
+        inert.warnOfDirectory(server.config());
         server.onConfig((changed, named) -> () -> {
             inert.warn(changed, named);
             inert.warnOfDemand(changed);

@@ -50,6 +50,28 @@ class MainTest {
     }
 
     @Test
+    void allBadSettingsAreReported_eachInItsLine_andNothingIsStarted() {
+        assertThat(run("serve", "--port", "70000", "--appendonly", "yes", "--pidfile", "nowhere/pid", "--hz", "x"))
+                .isEqualTo(2);
+        assertThat(err.toString(StandardCharsets.UTF_8).lines()).hasSize(3).allMatch(line -> line.startsWith("varve: --"));
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/no/such/folder/log,its folder does not exist", "/,it is a folder"})
+    void aLogFileThatCannotBeWrittenEndsItWithTwo(String file, String why) {
+        assertThat(run("serve", "--port", "0", "--maxmemory", "64mb", "--logfile", file)).isEqualTo(2);
+        assertOneLine("logfile " + file + ": cannot be written: " + why);
+    }
+
+    @Test
+    void aSocketThatCannotBeMadeEndsItWithOne() {
+        assertThat(run("serve", "--port", "0", "--maxmemory", "64mb", "--io-threads", "1", "--unixsocket",
+                "/no/such/folder/s")).isEqualTo(1);
+        assertOneLine("unixsocket /no/such/folder/s");
+    }
+
+    @Test
     void aTierOnFlashThatNothingWouldFallToIsRefused() {
         assertThat(run("serve", "--port", "0", "--flash-dir", "flash")).isEqualTo(2);
         assertOneLine("flash-dir flash: with maxmemory-policy noeviction nothing would fall to it", "allkeys-lru");
@@ -93,7 +115,7 @@ class MainTest {
         assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
         String text = out.toString(StandardCharsets.UTF_8);
         assertThat(text).startsWith("Usage: ./varve serve [FILE] [--NAME VALUE]...")
-                .containsPattern("(?m)^  port +6379 +a number from 0 to 65535$")
+                .containsPattern("(?m)^\\* port +6379 +a number from 0 to 65535$")
                 .containsPattern("(?m)^\\* hz +10 +a number from 1 to 500$").contains(" appendonly no;");
         assertThat(Settings.all().values()).allSatisfy(setting -> assertThat(text)
                 .containsPattern("[ *;] " + Pattern.quote(setting.name()) + " +" + Pattern.quote(

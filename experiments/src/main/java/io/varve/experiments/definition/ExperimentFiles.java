@@ -1,7 +1,10 @@
 package io.varve.experiments.definition;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +21,7 @@ import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import io.varve.server.config.ByteOrderMark;
 
 /**
  * Reads {@code workloads/experiments/*.yaml}. Immutable.
@@ -57,8 +61,8 @@ public final class ExperimentFiles {
             throw new InvalidExperimentException(
                     "experiment '" + name + "': allowed are " + String.join(", ", names()));
         }
-        try {
-            Experiment experiment = included(filled(YAML.readValue(file.toFile(), Experiment.class)));
+        try (InputStream in = ByteOrderMark.skip(Files.newInputStream(file))) {
+            Experiment experiment = included(filled(YAML.readValue(in, Experiment.class)));
             List<String> faults = faults(experiment);
             if (!faults.isEmpty()) {
                 throw new InvalidExperimentException(file + ": " + String.join("; ", faults));
@@ -96,7 +100,8 @@ public final class ExperimentFiles {
                     + PROPERTIES);
         }
         Properties read = new Properties();
-        try (Reader in = Files.newBufferedReader(file)) {
+        try (Reader in = new InputStreamReader(ByteOrderMark.skip(Files.newInputStream(file)),
+                StandardCharsets.UTF_8)) {
             read.load(in);
         }
         Map<String, String> sorted = new TreeMap<>();

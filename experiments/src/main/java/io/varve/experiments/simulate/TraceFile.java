@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
 import com.github.luben.zstd.ZstdInputStream;
+import io.varve.server.config.ByteOrderMark;
 import org.tukaani.xz.XZInputStream;
 
 /**
@@ -41,7 +42,7 @@ public record TraceFile(Path path, TraceFormat format, TraceColumns columns, int
 
     private InputStream readable() {
         try {
-            return content();
+            return ByteOrderMark.skip(content());
         } catch (IOException broken) {
             throw new InvalidTraceException(path + ": it cannot be read: "
                     + (broken.getMessage() == null ? broken : broken.getMessage()));

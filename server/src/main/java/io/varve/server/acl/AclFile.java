@@ -3,7 +3,6 @@ package io.varve.server.acl;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.varve.server.config.ByteOrderMark;
 import io.varve.server.config.ConfigReader;
 import io.varve.server.config.FileReplacement;
 
@@ -26,7 +26,7 @@ final class AclFile {
         Map<String, User> users = new TreeMap<>();
         List<String> lines;
         try {
-            lines = Files.readAllLines(file, StandardCharsets.ISO_8859_1);
+            lines = ByteOrderMark.linesWithout(file, StandardCharsets.ISO_8859_1);
         } catch (IOException unreadable) {
             errors.add("Error loading ACLs, opening file '" + file + "': " + reason(unreadable));
             return users;

@@ -13,6 +13,7 @@ import io.varve.server.admin.LoopCounters.Total;
 import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
+import io.varve.server.system.Supervisor;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -116,7 +117,9 @@ public final class InfoReport {
                         + System.getProperty("os.arch"))
                 .field("arch_bits", 64).field("monotonic_clock", "System.nanoTime")
                 .field("multiplexing_api", source.transport()).field("java_version", System.getProperty("java.version"))
-                .field("process_id", ProcessHandle.current().pid()).field("process_supervised", "no")
+                .field("process_id", ProcessHandle.current().pid())
+                .field("process_supervised",
+                        Supervisor.of(source.config().text("supervised"), System.getenv()).toString())
                 .field("run_id", source.runId()).field("tcp_port", source.port())
                 .field("server_time_usec", source.cache().config().ticker().wallMillis() * 1000)
                 .field("uptime_in_seconds", uptime).field("uptime_in_days", uptime / 86_400)
@@ -125,6 +128,10 @@ public final class InfoReport {
                 .field("executable", executable())
                 .field("config_file", source.config().file() == null ? "" : source.config().file().toString())
                 .field("io_threads_active", source.config().number("io-threads") > 1 ? 1 : 0);
+        List<String> listeners = source.listeners();
+        for (int i = 0; i < listeners.size(); i++) {
+            out.field("listener" + i, listeners.get(i));
+        }
     }
 
     /** The launcher's path, where it started the server. */

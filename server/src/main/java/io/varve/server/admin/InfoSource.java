@@ -80,6 +80,9 @@ public interface InfoSource {
 
     int port();
 
+    /** Where clients may connect, each as INFO shows it. */
+    List<String> listeners();
+
     String transport();
 
     long lastSaveSeconds();

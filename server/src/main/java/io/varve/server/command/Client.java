@@ -94,8 +94,11 @@ public final class Client {
         return address;
     }
 
-    /** Whether it has come over the loopback interface, and so from this machine. */
+    /** Whether it has come over the loopback interface or a socket in the file system, and so from this machine. */
     public boolean isLocal() {
+        if (connection.isUnixSocket()) {
+            return true;
+        }
         String host = address.substring(0, address.lastIndexOf(':')).replace("[", "").replace("]", "");
         try {
             return InetAddress.ofLiteral(host).isLoopbackAddress();

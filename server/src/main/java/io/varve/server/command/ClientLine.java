@@ -54,6 +54,7 @@ public final class ClientLine {
         String flags = (client.isMonitor() ? "O" : "") + (client.isListening() ? "P" : "")
                 + (client.queuedCommands() >= 0 ? "x" : "")
                 + (client.waiting() ? "b" : "") + trackingFlags(client.tracker())
+                + (client.connection().isUnixSocket() ? "U" : "")
                 + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");
         return flags.isEmpty() ? "N" : flags;
     }

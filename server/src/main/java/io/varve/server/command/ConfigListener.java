@@ -14,5 +14,16 @@ public interface ConfigListener {
      * @return puts it to use, once all others are ready too
      * @throws io.varve.server.config.ConfigException if it cannot be
      */
-    Runnable prepare(ServerConfig changed, Set<String> named);
+    Change prepare(ServerConfig changed, Set<String> named);
+
+    /** What is ready to be put to use. One of its methods is called, once. */
+    @FunctionalInterface
+    interface Change {
+        Change NONE = () -> {};
+
+        void apply();
+
+        /** Gives up what was made ready, as another listener, or the cache, has refused. */
+        default void undo() {}
+    }
 }

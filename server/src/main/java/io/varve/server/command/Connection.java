@@ -19,4 +19,9 @@ public interface Connection {
 
     /** The file descriptor, or -1 where the transport has none to tell. */
     int fileDescriptor();
+
+    /** Whether its client came through a socket in the file system. */
+    default boolean isUnixSocket() {
+        return false;
+    }
 }

@@ -1,6 +1,7 @@
 package io.varve.server.command;
 
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
@@ -82,6 +83,7 @@ public final class ServerContext implements InfoSource {
     private volatile ServerConfig config;
     private volatile boolean activeExpire = true;
     private volatile int port;
+    private volatile List<String> listeners = List.of();
     private volatile String transport = "";
     private volatile long lastSaveSeconds;
     private volatile CommandTable commands = CommandTable.builder().build();
@@ -287,14 +289,17 @@ public final class ServerContext implements InfoSource {
      * @throws ConfigException if one of them cannot be; nothing is changed then
      */
     public synchronized void config(ServerConfig changed, Set<String> named) {
-        List<Runnable> changes = configListeners.stream().map(listener -> listener.prepare(changed, named)).toList();
-        // What "auto" came to when the cache was opened stays.
-        CacheConfig opened = cache.config();
-        CacheConfig cacheConfig = changed.cacheConfig().withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
-                .withTicker(opened.ticker()).withShards(opened.shards())
-                .withSegmentSizeBytes(opened.segmentSizeBytes()).withHeads(opened.heads());
-        cache.reconfigure(cacheConfig);
-        changes.forEach(Runnable::run);
+        List<ConfigListener.Change> changes = new ArrayList<>();
+        try {
+            for (ConfigListener listener : configListeners) {
+                changes.add(listener.prepare(changed, named));
+            }
+            cache.reconfigure(cacheConfig(changed));
+        } catch (RuntimeException refused) {
+            changes.forEach(ConfigListener.Change::undo);
+            throw refused;
+        }
+        changes.forEach(ConfigListener.Change::apply);
         access.reconfigure(config, changed);
         if (!changed.text("loglevel").equals(config.text("loglevel"))) {
             LogLevel.apply(changed.text("loglevel"));
@@ -302,6 +307,14 @@ public final class ServerContext implements InfoSource {
         config = changed;
         keyEvents.select(EventSelection.parse(changed.text("notify-keyspace-events")));
         tracking.maxKeys(changed.number("tracking-table-max-keys"));
+    }
+
+    /** What "auto" came to when the cache was opened stays. */
+    private CacheConfig cacheConfig(ServerConfig changed) {
+        CacheConfig opened = cache.config();
+        return changed.cacheConfig().withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
+                .withTicker(opened.ticker()).withShards(opened.shards())
+                .withSegmentSizeBytes(opened.segmentSizeBytes()).withHeads(opened.heads());
     }
 
     /** DEBUG SET-ACTIVE-EXPIRE: whether maintenance reclaims what is expired. */
@@ -333,6 +346,15 @@ public final class ServerContext implements InfoSource {
 
     public void port(int value) {
         port = value;
+    }
+
+    @Override
+    public List<String> listeners() {
+        return listeners;
+    }
+
+    public void listeners(List<String> where) {
+        listeners = List.copyOf(where);
     }
 
     /** epoll, io_uring or nio. */

@@ -1,10 +1,29 @@
 package io.varve.server.config;
 
-/** A setting that cannot be: the message is one line that names it, its value and what is allowed. Immutable. */
+import org.jspecify.annotations.Nullable;
+
+/** Settings that cannot be: each line of the message names one, its value and what is allowed. Immutable. */
 public final class ConfigException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final @Nullable String setting;
+
     public ConfigException(String message) {
+        this(null, message);
+    }
+
+    private ConfigException(@Nullable String setting, String message) {
         super(message);
+        this.setting = setting;
+    }
+
+    /** About one setting, which the message does not name. */
+    public static ConfigException about(String setting, String message) {
+        return new ConfigException(setting, message);
+    }
+
+    /** The setting that it is about, if the message does not name it. */
+    public @Nullable String setting() {
+        return setting;
     }
 }

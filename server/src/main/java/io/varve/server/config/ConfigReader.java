@@ -4,14 +4,20 @@ import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.PatternSyntaxException;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,80 +26,140 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigReader {
     private static final int MAX_INCLUDE_DEPTH = 16;
+    private static final String HIDDEN = "(hidden)";
     /** Settings whose value may be several words. */
     private static final Set<String> MANY_WORDS = Set.of("latency-tracking-info-percentiles", "tls-protocols");
 
+    private final List<Problem> problems = new ArrayList<>();
+    private final Map<String, Origin> origins = new HashMap<>();
     private ServerConfig config = ServerConfig.defaults();
-    private final List<String> seenLimits = new ArrayList<>();
+    /** Counts the lines and options that were read. */
+    private int position;
 
     private ConfigReader() {}
 
     /**
+     * Where a setting was set.
+     *
+     * @param prefix of what is said of it
+     * @param name   as it was written
+     */
+    private record Origin(int position, String prefix, String name) {}
+
+    /** What is wrong, in one line. */
+    private record Problem(int position, String line) {}
+
+    /**
      * Reads {@code [FILE] [--NAME VALUE...]...}.
      *
-     * @throws ConfigException in one line
+     * @throws ConfigException with a line for each line and option that is wrong
      */
     public static ServerConfig read(List<String> arguments) {
         ConfigReader reader = new ConfigReader();
         int i = 0;
-        if (!arguments.isEmpty() && !arguments.getFirst().startsWith("--")) {
+        if (!arguments.isEmpty() && !arguments.getFirst().startsWith("-")) {
             Path file = Path.of(arguments.getFirst());
-            reader.file(file, 0);
+            reader.attempt("", () -> reader.file(file, 0));
             reader.config = reader.config.withFile(file.toAbsolutePath().normalize());
             i = 1;
         }
         while (i < arguments.size()) {
-            String option = arguments.get(i++);
-            if (!option.startsWith("--") || option.length() == 2) {
-                throw new ConfigException(option + ": an option begins with --");
-            }
-            String name = option.substring(2);
-            List<String> values = new ArrayList<>();
-            int equals = name.indexOf('=');
-            if (equals > 0) {
-                values.add(name.substring(equals + 1));
-                name = name.substring(0, equals);
-            }
-            while (i < arguments.size() && !arguments.get(i).startsWith("--")) {
-                values.add(arguments.get(i++));
-            }
-            reader.directive(name, values, "--" + name, 0);
+            i = reader.option(arguments, i);
         }
-        return reader.config.validate();
+        reader.checkWhole();
+        reader.throwIfBad();
+        return reader.config;
+    }
+
+    /** @return where the next one begins */
+    private int option(List<String> arguments, int at) {
+        int next = at + 1;
+        String option = arguments.get(at);
+        List<String> values = new ArrayList<>();
+        while (next < arguments.size() && !arguments.get(next).startsWith("--")) {
+            values.add(arguments.get(next++));
+        }
+        if (!option.startsWith("--") || option.length() == 2) {
+            problems.add(new Problem(position++, shown(option) + ": an option begins with --"));
+            return next;
+        }
+        String name = option.substring(2);
+        int equals = name.indexOf('=');
+        if (equals > 0) {
+            values.addFirst(name.substring(equals + 1));
+            name = name.substring(0, equals);
+        }
+        String setting = name;
+        attempt("--", () -> directive(setting, values, "", 0));
+        return next;
     }
 
     /** What the file alone says: what was set otherwise, by option or CONFIG SET, is left out. */
     static ServerConfig readFile(Path file) {
         ConfigReader reader = new ConfigReader();
-        reader.file(file, 0);
+        reader.attempt("", () -> reader.file(file, 0));
+        reader.throwIfBad();
         return reader.config;
     }
 
-    private void file(Path path, int depth) {
-        if (depth > MAX_INCLUDE_DEPTH) {
-            throw new ConfigException("include " + path + ": files include each other");
+    /**
+     * Reads a line or an option, and notes what is wrong with it.
+     *
+     * @param prefix of what is said: where the line stands
+     */
+    private void attempt(String prefix, Runnable reading) {
+        position++;
+        int here = position;
+        try {
+            reading.run();
+        } catch (ConfigException bad) {
+            problems.add(new Problem(here, prefix + bad.getMessage()));
         }
+    }
+
+    /** What single lines cannot tell is said of the line that has set it. */
+    private void checkWhole() {
+        for (SettingProblem problem : config.problems()) {
+            Origin origin = origins.get(problem.name());
+            problems.add(origin == null
+                    ? new Problem(Integer.MAX_VALUE, problem.line())
+                    : new Problem(origin.position(), origin.prefix() + origin.name() + " " + shown(problem.value())
+                            + ": " + problem.reason()));
+        }
+    }
+
+    private void throwIfBad() {
+        if (!problems.isEmpty()) {
+            throw new ConfigException(problems.stream().sorted(Comparator.comparingInt(Problem::position))
+                    .map(Problem::line).collect(Collectors.joining("\n")));
+        }
+    }
+
+    private void file(Path path, int depth) {
         List<String> lines;
         try {
-            lines = Files.readAllLines(path);
+            lines = ByteOrderMark.linesWithout(path, StandardCharsets.UTF_8);
         } catch (IOException unreadable) {
             throw new ConfigException("configuration file " + path + " cannot be read: " + reason(path, unreadable));
         }
         for (int number = 1; number <= lines.size(); number++) {
             String line = stripped(lines.get(number - 1));
-            if (line.isEmpty() || line.startsWith("#")) {
-                continue;
+            if (!line.isEmpty() && !line.startsWith("#")) {
+                String where = path + ":" + number;
+                attempt(where + ": ", () -> line(line, where, depth));
             }
-            List<String> words = split(line);
-            String where = path + ":" + number;
-            if (words == null) {
-                String name = line.split("\\s", 2)[0].replaceAll("[\"']", "");
-                throw new ConfigException(where + ": unbalanced quotes: "
-                        + (mayHoldSecret(name) ? name + " (hidden)" : line));
-            }
-            if (!words.isEmpty()) {
-                directive(words.getFirst(), words.subList(1, words.size()), where, depth);
-            }
+        }
+    }
+
+    private void line(String line, String where, int depth) {
+        List<String> words = split(line);
+        if (words == null) {
+            String name = line.split("\\s", 2)[0].replaceAll("[\"']", "");
+            throw new ConfigException("unbalanced quotes: "
+                    + (mayHoldSecret(name) ? name + " " + HIDDEN : shown(line)));
+        }
+        if (!words.isEmpty()) {
+            directive(words.getFirst(), words.subList(1, words.size()), where, depth);
         }
     }
 
@@ -106,9 +172,10 @@ public final class ConfigReader {
         };
     }
 
+    /** @throws ConfigException whose message begins with the name */
     private void directive(String name, List<String> values, String where, int depth) {
         if (name.equalsIgnoreCase("include") && values.size() == 1) {
-            include(values.getFirst(), where, depth);
+            include(values.getFirst(), depth);
             return;
         }
         if (name.equalsIgnoreCase("user")) {
@@ -116,66 +183,100 @@ public final class ConfigReader {
             return;
         }
         if (name.equalsIgnoreCase("rename-command")) {
-            rename(values, where);
+            rename(values);
             return;
+        }
+        if (name.equalsIgnoreCase("loadmodule")) {
+            throw new ConfigException("loadmodule " + shown(values) + ": Varve has no modules: leave the line out");
         }
         Setting setting = Settings.find(name);
         if (setting == null) {
-            throw new ConfigException(named(where, name) + String.join(" ", values)
+            throw new ConfigException(shown(name) + (values.isEmpty() ? "" : " " + shown(values))
                     + ": there is no such setting; serve --help lists them");
         }
-        boolean many = switch (setting.kind()) {
-            case SAVE, BUFFER_LIMITS -> true;
-            case TEXT -> setting.name().equals("bind") || setting.inert()
-                    || MANY_WORDS.contains(setting.name());
-            default -> false;
-        };
         if (values.isEmpty()) {
-            throw new ConfigException(named(where, name).strip() + ": needs a value: " + setting.allowed());
+            throw new ConfigException(name + ": needs a value: " + setting.allowed());
         }
-        if (values.size() > 1 && !many) {
-            throw new ConfigException(named(where, name)
-                    + (setting.isSecret() ? "(hidden)" : String.join(" ", values)) + ": takes one value: "
+        if (values.size() > 1 && !takesManyWords(setting)) {
+            throw new ConfigException(name + " " + (setting.isSecret() ? HIDDEN : shown(values))
+                    + ": takes one value: " + setting.allowed());
+        }
+        try {
+            config = config.with(setting.name(), value(setting, values));
+        } catch (ConfigException bad) {
+            throw new ConfigException(name + " " + (setting.isSecret() ? HIDDEN : shown(values)) + ": allowed is "
                     + setting.allowed());
         }
-        String value = String.join(" ", values);
-        boolean adds = setting.kind() == Setting.Kind.SAVE && !value.isBlank() && seenLimits.contains("save");
-        if (adds) {
-            value = config.text("save") + " " + value;
-        }
-        seenLimits.add(setting.name());
-        if (setting.kind() == Setting.Kind.BUFFER_LIMITS) {
-            value = config.text(setting.name()) + " " + value;
-        }
-        config = config.with(setting.name(), value);
+        origins.put(setting.name(), new Origin(position, where.isEmpty() ? "--" : where + ": ", name));
     }
 
-    private void include(String name, String where, int depth) {
-        Path path;
-        try {
-            path = Path.of(name);
-        } catch (InvalidPathException bad) {
-            throw new ConfigException(named(where, "include") + bad.getMessage());
+    private static boolean takesManyWords(Setting setting) {
+        return switch (setting.kind()) {
+            case SAVE, BUFFER_LIMITS, ADDRESSES -> true;
+            case TEXT -> setting.inert() || MANY_WORDS.contains(setting.name());
+            default -> false;
+        };
+    }
+
+    /** Lines of some settings add to those before. */
+    private String value(Setting setting, List<String> values) {
+        String value = String.join(" ", values);
+        boolean adds = setting.kind() == Setting.Kind.BUFFER_LIMITS
+                || setting.kind() == Setting.Kind.SAVE && !value.isBlank() && origins.containsKey(setting.name());
+        return adds ? config.text(setting.name()) + " " + value : value;
+    }
+
+    private void include(String name, int depth) {
+        if (depth >= MAX_INCLUDE_DEPTH) {
+            throw new ConfigException("include " + shown(name) + ": files include each other");
         }
-        file(path, depth + 1);
+        try {
+            for (Path path : included(name)) {
+                file(path, depth + 1);
+            }
+        } catch (InvalidPathException | PatternSyntaxException bad) {
+            throw new ConfigException("include " + shown(name) + ": is no name of a file: " + bad.getMessage());
+        } catch (IOException unreadable) {
+            throw new ConfigException("include " + shown(name) + ": the folder cannot be read");
+        }
+    }
+
+    /** As in Redis, a pattern may find no file; a name has to be that of one. */
+    private static List<Path> included(String name) throws IOException {
+        Path path = Path.of(name);
+        Path last = path.getFileName();
+        Path folder = path.toAbsolutePath().getParent();
+        if (last == null || folder == null || !last.toString().matches(".*[*?\\[].*")) {
+            return List.of(path);
+        }
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, last.toString())) {
+            files.forEach(found::add);
+        }
+        found.sort(Comparator.naturalOrder());
+        return found;
     }
 
     private void user(List<String> values, String where) {
         if (values.isEmpty()) {
-            throw new ConfigException(named(where, "user").strip() + ": needs a name and rules");
+            throw new ConfigException("user: needs a name and rules");
         }
         List<String> bytes = values.stream()
                 .map(text -> new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1)).toList();
-        UserLine line = new UserLine(where, bytes.getFirst(), bytes.subList(1, bytes.size()));
+        UserLine line = new UserLine(where.isEmpty() ? "--user" : where, bytes.getFirst(),
+                bytes.subList(1, bytes.size()));
         if (config.users().stream().anyMatch(known -> known.name().equals(line.name()))) {
-            throw new ConfigException(named(where, "user") + values.getFirst() + ": is defined twice");
+            throw new ConfigException("user " + shown(values.getFirst()) + ": is defined twice");
         }
         config = config.with(config.directives().withUser(line));
     }
 
-    private void rename(List<String> values, String where) {
+    private void rename(List<String> values) {
         if (values.size() != 2) {
-            throw new ConfigException(named(where, "rename-command") + String.join(" ", values)
+            throw new ConfigException("rename-command " + shown(values)
                     + ": takes a command and its new name, which is \"\" for none");
         }
         config = config.with(config.directives().withRename(values.get(0).toLowerCase(Locale.ROOT),
@@ -188,9 +289,14 @@ public final class ConfigReader {
         return name.equalsIgnoreCase("user") || setting != null && setting.isSecret();
     }
 
-    /** How a message begins: {@code --port } for an option, {@code FILE:3: port } for a line. */
-    private static String named(String where, String name) {
-        return where.equals("--" + name) ? where + " " : where + ": " + name + " ";
+    private static String shown(List<String> values) {
+        String joined = String.join(" ", values);
+        return joined.isEmpty() ? "\"\"" : shown(joined);
+    }
+
+    /** It makes no lines of its own. */
+    private static String shown(String value) {
+        return value.replaceAll("\\p{Cntrl}", "?");
     }
 
     /** Without blanks at its ends. */

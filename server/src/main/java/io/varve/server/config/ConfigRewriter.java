@@ -2,7 +2,6 @@ package io.varve.server.config;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,7 +38,7 @@ public final class ConfigRewriter {
         List<String> old;
         ServerConfig said;
         try {
-            old = Files.readAllLines(file);
+            old = ByteOrderMark.linesWithout(file, StandardCharsets.UTF_8);
             said = ConfigReader.readFile(file);
         } catch (NoSuchFileException gone) {
             old = List.of();

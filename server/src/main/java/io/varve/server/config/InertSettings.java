@@ -1,5 +1,7 @@
 package io.varve.server.config;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -17,14 +19,18 @@ public final class InertSettings {
     /** Names, of which there are no more than settings: whoever repeats CONFIG SET does not fill the log. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /** Warns of those of these settings that have no effect and are not as they are by default, of each once. */
+    /** Warns, in one line, of those of these settings that have no effect and are not as they are by default, of each once. */
     public void warn(ServerConfig config, Set<String> names) {
+        List<String> fresh = new ArrayList<>();
         for (String name : names) {
             Setting setting = Settings.find(name);
             if (setting != null && setting.inert() && !config.asSet(setting.name()).equals(setting.defaultValue())
                     && told.add(setting.name())) {
-                LOG.warn("{} {} has no effect in Varve", setting.name(), shown(setting, config));
+                fresh.add(setting.name() + " " + shown(setting, config));
             }
+        }
+        if (!fresh.isEmpty()) {
+            LOG.warn("Settings without effect in Varve: {}", String.join(", ", fresh));
         }
     }
 
@@ -34,6 +40,13 @@ public final class InertSettings {
             LOG.warn(
                     "demand-cycles yes has no effect without flash-dir, and penalty-tracking yes or a maxmemory-policy that "
                             + "weighs penalties, such as allkeys-penalty");
+        }
+    }
+
+    /** Warns, once, where the directory is missing in which nothing is kept. */
+    public void warnOfDirectory(ServerConfig config) {
+        if (!config.hasDirectory() && told.add("dir")) {
+            LOG.warn("dir {} is not there: the server goes on, as it keeps nothing in it", config.text("dir"));
         }
     }
 

@@ -1,12 +1,15 @@
 package io.varve.server.config;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
@@ -144,10 +147,30 @@ public final class ServerConfig {
         return directives.renames();
     }
 
+    /** The file that a setting names, relative to {@code dir}; null if it names none. */
+    private @Nullable Path fileOf(String setting) {
+        String name = text(setting);
+        return name.isEmpty() ? null : Path.of(text("dir")).resolve(name);
+    }
+
+    /** {@code unixsocket}; null if there is none. */
+    public @Nullable Path unixSocket() {
+        return fileOf("unixsocket");
+    }
+
+    /** {@code pidfile}; null if there is none. */
+    public @Nullable Path pidFile() {
+        return fileOf("pidfile");
+    }
+
+    /** {@code logfile}; null if the log goes to standard error. */
+    public @Nullable Path logFile() {
+        return fileOf("logfile");
+    }
+
     /** Where the users are; null if they are in the configuration. */
     public @Nullable Path aclFile() {
-        String name = text("aclfile");
-        return name.isEmpty() ? null : Path.of(text("dir")).resolve(name);
+        return fileOf("aclfile");
     }
 
     /** The file that the settings were read from, absolute; null if there was none. */
@@ -161,17 +184,56 @@ public final class ServerConfig {
      * @throws ConfigException if the configuration cannot work
      */
     public ServerConfig validate() {
-        long total = MachineMemory.totalBytes();
-        if (maxMemoryBytes > total) {
-            throw new ConfigException("maxmemory " + text("maxmemory")
-                    + ": allowed is at most what this machine or container has, " + total + " bytes");
-        }
-        try {
-            cacheConfig();
-        } catch (IllegalArgumentException bad) {
-            throw new ConfigException(String.valueOf(bad.getMessage()));
+        List<SettingProblem> problems = problems();
+        if (!problems.isEmpty()) {
+            throw new ConfigException(problems.stream().map(SettingProblem::line).collect(Collectors.joining("\n")));
         }
         return this;
+    }
+
+    /** All that is wrong with it as a whole. */
+    List<SettingProblem> problems() {
+        List<SettingProblem> problems = new ArrayList<>();
+        for (Setting setting : Settings.all().values()) {
+            String value = asSet(setting.name());
+            String reason = UnsupportedValues.reason(setting, value);
+            if (reason != null) {
+                problems.add(new SettingProblem(setting.name(), value, reason));
+            }
+        }
+        checkDirectory(problems);
+        long total = MachineMemory.totalBytes();
+        if (maxMemoryBytes > total) {
+            problems.add(new SettingProblem("maxmemory", text("maxmemory"),
+                    "allowed is at most what this machine or container has, " + total + " bytes"));
+        } else {
+            try {
+                cacheConfig();
+            } catch (IllegalArgumentException bad) {
+                problems.add(SettingProblem.of(String.valueOf(bad.getMessage())));
+            }
+        }
+        return problems;
+    }
+
+    /** Nothing is kept in {@code dir}: it may be missing as long as no other setting names a file in it. */
+    private void checkDirectory(List<SettingProblem> problems) {
+        if (hasDirectory()) {
+            return;
+        }
+        for (String name : List.of("aclfile", "logfile", "pidfile", "unixsocket")) {
+            String file = text(name);
+            if (!file.isEmpty() && !Path.of(file).isAbsolute()) {
+                problems.add(new SettingProblem("dir", text("dir"),
+                        "there is no such directory, and " + name + " " + file + " is to be in it"));
+                return;
+            }
+        }
+    }
+
+    /** Whether {@code dir} is there. */
+    boolean hasDirectory() {
+        return Files.isDirectory(Path.of(text("dir")));
     }
 
     /** As it was set, where CONFIG GET shows what it comes to. */

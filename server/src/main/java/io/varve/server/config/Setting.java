@@ -1,5 +1,7 @@
 package io.varve.server.config;
 
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -15,12 +17,21 @@ import org.jspecify.annotations.Nullable;
  * @param minimum      of a number
  * @param maximum      of a number
  * @param words        of a choice
- * @param changeable   whether CONFIG SET may change it
- * @param inert        whether it is only accepted and shown, for the sake of files and clients that carry it
- * @param alias        an older name, or null
+ * @param traits       what else is to be known of it
+ * @param alias        another name, older or of another product, or null
  */
 public record Setting(String name, Kind kind, String defaultValue, long minimum, long maximum, List<String> words,
-        boolean changeable, boolean inert, @Nullable String alias) {
+        Set<Trait> traits, @Nullable String alias) {
+    /** What sets a setting apart from most others. */
+    public enum Trait {
+        /** CONFIG SET cannot change it. */
+        FIXED,
+        /** It is only accepted and shown, for the sake of files and clients that carry it. */
+        WITHOUT_EFFECT,
+        /** A pattern of CONFIG GET does not find it. */
+        HIDDEN
+    }
+
     /** What a value is. */
     public enum Kind {
         INTEGER, MEMORY,
@@ -30,6 +41,14 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         AUTO_INTEGER,
         /** {@code auto} or an amount of memory. */
         AUTO_MEMORY,
+        /** Permissions of a file, in octal digits. */
+        OCTAL,
+        /** A directory; CONFIG GET shows its absolute path. */
+        DIRECTORY,
+        /** The name of a file; empty for none. */
+        FILE,
+        /** Addresses and names of hosts that are listened on. */
+        ADDRESSES,
         /** Pairs of seconds and changes. */
         SAVE,
         /** Letters of what is told of keys. */
@@ -38,8 +57,31 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         BUFFER_LIMITS
     }
 
+    private static final int OCTAL_RADIX = 8;
+    private static final int MOST_PERCENT = 100;
+    private static final int MOST_ADDRESSES = 16;
     private static final Set<String> SECRETS = Set.of("requirepass", "masterauth", "masteruser", "tls-key-file-pass",
             "tls-client-key-file-pass");
+
+    public Setting {
+        words = List.copyOf(words);
+        traits = Set.copyOf(traits);
+    }
+
+    /** Whether CONFIG SET may change it. */
+    public boolean changeable() {
+        return !traits.contains(Trait.FIXED);
+    }
+
+    /** Whether it is only accepted and shown, for the sake of files and clients that carry it. */
+    public boolean inert() {
+        return traits.contains(Trait.WITHOUT_EFFECT);
+    }
+
+    /** Whether only its exact name finds it. */
+    public boolean hidden() {
+        return traits.contains(Trait.HIDDEN);
+    }
 
     /** Whether its value is a password, which no message may repeat. */
     public boolean isSecret() {
@@ -51,10 +93,14 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         return switch (kind) {
             case INTEGER -> integer(value);
             case MEMORY -> memory(value);
-            case MEMORY_OR_PERCENT -> value.endsWith("%") ? percent(value) : memory(value);
+            case MEMORY_OR_PERCENT -> value.endsWith("%") ? percent(value) : memoryOrPercent(value);
             case BOOLEAN -> bool(value);
             case CHOICE -> choice(value);
             case TEXT -> value;
+            case OCTAL -> octal(value);
+            case DIRECTORY -> directory(value);
+            case FILE -> file(value);
+            case ADDRESSES -> addresses(value);
             case AUTO_INTEGER -> value.equalsIgnoreCase("auto") ? "auto" : integer(value);
             case AUTO_MEMORY -> value.equalsIgnoreCase("auto") ? "auto" : memory(value);
             case SAVE -> save(value);
@@ -66,12 +112,16 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     /** What may be given, in words, for error messages. */
     public String allowed() {
         return switch (kind) {
-            case INTEGER -> "a number from " + minimum + " to " + maximum;
+            case INTEGER -> "a number from " + minimum + " to " + maximum + reason();
             case MEMORY -> "an amount of memory such as 100mb, from " + minimum + " to " + maximum + " bytes";
             case MEMORY_OR_PERCENT -> "an amount of memory such as 100mb, or 0% to 100% of maxmemory";
             case BOOLEAN -> "yes or no";
             case CHOICE -> String.join(", ", words);
             case TEXT -> "any text";
+            case DIRECTORY -> "a directory";
+            case FILE -> "the name of a file";
+            case ADDRESSES -> "up to " + MOST_ADDRESSES + " addresses";
+            case OCTAL -> "octal digits from " + minimum + " to " + Long.toString(maximum, OCTAL_RADIX);
             case AUTO_INTEGER -> "auto or a number from " + minimum + " to " + maximum;
             case AUTO_MEMORY -> "auto or an amount of memory from " + minimum + " to " + maximum + " bytes";
             case SAVE -> "pairs of seconds and changes, or \"\"";
@@ -80,10 +130,55 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         };
     }
 
+    /** Why a bound is where it is, where users would ask. */
+    private String reason() {
+        return name.equals("databases")
+                ? ": an item has room for the number of one of 32, and each may need another while it is flushed"
+                : "";
+    }
+
+    private static String directory(String value) {
+        try {
+            return Path.of(value).toAbsolutePath().normalize().toString();
+        } catch (InvalidPathException bad) {
+            throw new ConfigException("argument must be a directory");
+        }
+    }
+
+    private static String file(String value) {
+        try {
+            return Path.of(value).toString();
+        } catch (InvalidPathException bad) {
+            throw new ConfigException("argument must be the name of a file");
+        }
+    }
+
+    private static String addresses(String value) {
+        String trimmed = value.strip();
+        if (trimmed.split("\\s+").length > MOST_ADDRESSES) {
+            throw new ConfigException("Too many bind addresses specified.");
+        }
+        return trimmed;
+    }
+
+    private String octal(String value) {
+        long number;
+        try {
+            number = Long.parseLong(value, OCTAL_RADIX);
+        } catch (NumberFormatException notOctal) {
+            throw new ConfigException("argument couldn't be parsed as an octal number");
+        }
+        if (number < minimum || number > maximum) {
+            throw new ConfigException("argument must be between " + Long.toString(minimum, OCTAL_RADIX) + " and "
+                    + Long.toString(maximum, OCTAL_RADIX) + " inclusive");
+        }
+        return Long.toString(number, OCTAL_RADIX);
+    }
+
     private String integer(String value) {
         long number;
         try {
-            number = Long.parseLong(value.startsWith("0") && name.equals("unixsocketperm") ? "0" : value);
+            number = Long.parseLong(value);
         } catch (NumberFormatException notANumber) {
             throw new ConfigException("argument couldn't be parsed into an integer");
         }
@@ -101,12 +196,23 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         return inRange(bytes);
     }
 
-    private static String percent(String value) {
-        String digits = value.substring(0, value.length() - 1);
-        if (!digits.matches("[0-9]{1,3}") || Integer.parseInt(digits) > 100) {
+    private String memoryOrPercent(String value) {
+        if (MemoryUnits.parse(value) < 0) {
             throw new ConfigException("argument must be a memory or percent value");
         }
-        return Integer.parseInt(digits) + "%";
+        return memory(value);
+    }
+
+    private static String percent(String value) {
+        String digits = value.substring(0, value.length() - 1);
+        if (!digits.matches("[0-9]{1,9}")) {
+            throw new ConfigException("argument must be a memory or percent value");
+        }
+        int percent = Integer.parseInt(digits);
+        if (percent > MOST_PERCENT) {
+            throw new ConfigException("percentage argument must be less or equal to 100");
+        }
+        return percent + "%";
     }
 
     private String inRange(long number) {

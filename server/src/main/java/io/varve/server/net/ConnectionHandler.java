@@ -3,6 +3,7 @@ package io.varve.server.net;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -15,8 +16,8 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
-import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.uring.IoUringSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.channel.unix.UnixChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.varve.server.admin.LoopCounters;
@@ -100,7 +101,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             return;
         }
         Worker mine = workers.of(channel.eventLoop());
-        Client me = server.connect(this, text(channel.remoteAddress()), text(channel.localAddress()));
+        Client me = server.connect(this, text(channel, channel.remoteAddress()),
+                text(channel, channel.localAddress()));
         worker = mine;
         outgoing = new Outgoing(server, buffers, channel, mine, me, this);
         client = me;
@@ -496,18 +498,29 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public int fileDescriptor() {
-        return switch (channel) {
-            case EpollSocketChannel epoll -> epoll.fd().intValue();
-            case IoUringSocketChannel uring -> uring.fd().intValue();
-            default -> -1;
+        return channel instanceof UnixChannel unix ? unix.fd().intValue() : -1;
+    }
+
+    @Override
+    public boolean isUnixSocket() {
+        return socketPath(channel) != null;
+    }
+
+    /** The socket in the file system that a client came through; null if it came over TCP. */
+    private static @Nullable String socketPath(Channel channel) {
+        return channel.parent() == null ? null : switch (channel.parent().localAddress()) {
+            case DomainSocketAddress domain -> domain.path();
+            case UnixDomainSocketAddress domain -> domain.getPath().toString();
+            case null, default -> null;
         };
     }
 
-    private static String text(@Nullable SocketAddress address) {
+    private static String text(Channel channel, @Nullable SocketAddress address) {
         if (address instanceof InetSocketAddress inet) {
             String host = inet.getAddress().getHostAddress();
             return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + inet.getPort();
         }
-        return "?:0";
+        String path = socketPath(channel);
+        return (path == null ? "?" : path) + ":0";
     }
 }

@@ -8,6 +8,8 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.channel.uring.IoUringChannelOption;
 import io.varve.server.command.ServerContext;
 import io.varve.server.resp.LargeBulks;
@@ -50,7 +52,9 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
             }
         }
         connections.add(channel);
-        keepAlive(channel.config());
+        if (!(channel instanceof DomainSocketChannel || channel instanceof NioDomainSocketChannel)) {
+            keepAlive(channel.config());
+        }
         // io_uring holds a buffer for each connection that waits for input: there is none to share. What is encrypted is
         // kept until a record of it is whole.
         channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING || tls != null

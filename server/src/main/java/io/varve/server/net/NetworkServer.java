@@ -1,33 +1,31 @@
 package io.varve.server.net;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.ServerChannelRecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.util.concurrent.FastThreadLocal;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.memory.Cache;
-import io.varve.memory.CacheSession;
-import io.varve.memory.item.Key;
-import io.varve.memory.item.ValueRun;
 import io.varve.server.command.CommandTable;
+import io.varve.server.command.ConfigListener;
 import io.varve.server.command.ServerContext;
+import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.resp.LargeBulks;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,24 +49,31 @@ public final class NetworkServer implements AutoCloseable {
 
     private final ServerContext server;
     private final EventLoopGroup loops;
+    /** Opens and closes the sockets that are listened on, so that an event loop which changes them waits for no other one. */
+    private final EventLoopGroup acceptor;
     private final ChannelGroup listening = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final Transport transport;
     private final ConnectionBuffers allocator;
     private final Workers workers;
     private final TlsLoans loans;
+    private final TcpListeners plainListeners;
     private @Nullable TlsDoor tls;
-    private int port;
-    private int tlsPort;
+    private @Nullable TcpListeners tlsListeners;
+    private @Nullable UnixListener unixListener;
+    private boolean hasOtherThanPlain;
 
     private NetworkServer(ServerContext server, CommandTable table, Transport transport, EventLoopGroup loops,
             TlsLoans loans) {
         this.server = server;
+        acceptor = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("varve-accept", true),
+                transport.ioHandlers());
         this.loans = loans;
         this.transport = transport;
         this.loops = loops;
         allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(), server.argumentMemory());
         workers = new Workers(server, table, allocator);
+        plainListeners = new TcpListeners(tcpBootstrap(server.config(), null), listening);
     }
 
     /**
@@ -101,62 +106,116 @@ public final class NetworkServer implements AutoCloseable {
 
     private void listen() throws IOException {
         ServerConfig config = server.config();
+        String bind = config.text("bind");
         int tlsWanted = config.intNumber("tls-port");
-        TlsDoor door = tlsWanted == 0 ? null : new TlsDoor(config, loans);
-        tls = door;
-        port = config.intNumber("port");
-        // As in Redis, port 0 beside a tls-port is none; alone it is a free one.
-        if (port != 0 || tlsWanted == 0) {
-            port = listen(bootstrap(config, null), port);
+        Path socket = config.unixSocket();
+        if (tlsWanted != 0) {
+            TlsDoor door = new TlsDoor(config, loans);
+            tls = door;
+            tlsListeners = new TcpListeners(tcpBootstrap(config, door), listening);
         }
-        if (door != null) {
-            server.onConfig(door::prepare);
-            tlsPort = listen(bootstrap(config, door), tlsWanted);
+        hasOtherThanPlain = tlsWanted != 0 || socket != null;
+        // As in Redis, port 0 beside a tls-port or a unixsocket is none; alone it is a free one.
+        if (config.intNumber("port") != 0 || !hasOtherThanPlain) {
+            plainListeners.listen(bind, config.intNumber("port"));
         }
-        server.port(port != 0 ? port : tlsPort);
+        if (tlsListeners != null) {
+            tlsListeners.listen(bind, tlsWanted);
+        }
+        if (socket != null) {
+            unixListener = UnixListener.open(bootstrap(config, transport.serverDomainChannel(), null), transport,
+                    config,
+                    socket);
+            listening.add(unixListener.channel());
+        }
+        if (tls != null) {
+            server.onConfig(tls::prepare);
+        }
+        server.onConfig(this::prepare);
+        tellWhere(config);
     }
 
-    /** @return the port, which is a free one if 0 is wanted */
-    private int listen(ServerBootstrap bootstrap, int wanted) throws IOException {
-        int bound = wanted;
-        boolean listens = false;
-        List<String> failures = new ArrayList<>();
-        for (String address : server.config().text("bind").trim().split("\\s+")) {
-            boolean optional = address.startsWith("-");
-            String host = optional ? address.substring(1) : address;
-            ChannelFuture attempt = bootstrap.bind(address(host, bound)).awaitUninterruptibly();
-            if (attempt.isSuccess()) {
-                listening.add(attempt.channel());
-                listens = true;
-                bound = ((InetSocketAddress) attempt.channel().localAddress()).getPort();
-            } else if (!optional) {
-                failures.add(host + ":" + bound + ": " + attempt.cause().getMessage());
+    /** Listens elsewhere if {@code bind} or {@code port} are changed: the new sockets are there before the old ones go. */
+    private ConfigListener.Change prepare(ServerConfig changed, Set<String> named) {
+        ServerConfig now = server.config();
+        String bind = changed.text("bind");
+        boolean moves = !bind.equals(now.text("bind"));
+        boolean hasOtherPort = changed.number("port") != now.number("port");
+        if (!moves && !hasOtherPort) {
+            return ConfigListener.Change.NONE;
+        }
+        List<ConfigListener.Change> changes = new ArrayList<>();
+        try {
+            changes.add(preparePlain(bind, hasOtherPort ? changed.intNumber("port") : plainListeners.port(),
+                    hasOtherPort));
+            if (moves && tlsListeners != null) {
+                changes.add(tlsListeners.prepare(bind, tlsListeners.port()));
             }
+        } catch (IOException failed) {
+            changes.forEach(ConfigListener.Change::undo);
+            LOG.warn("CONFIG SET: what was listened on is listened on still: {}", failed.getMessage());
+            throw hasOtherPort
+                    ? ConfigException.about("port", "Unable to listen on this port. Check server logs.")
+                    : ConfigException.about("bind", "Failed to bind to specified addresses.");
         }
-        if (!failures.isEmpty() || !listens) {
-            throw new IOException("Could not listen on " + (failures.isEmpty()
-                    ? "any of " + server.config().text("bind") + ", port " + bound
-                    : String.join(", ", failures)));
-        }
-        return bound;
-    }
+        return new ConfigListener.Change() {
+            @Override
+            public void apply() {
+                changes.forEach(ConfigListener.Change::apply);
+                tellWhere(changed);
+            }
 
-    private static InetSocketAddress address(String host, int port) {
-        return switch (host) {
-            case "", "*" -> new InetSocketAddress(port);
-            case "::*" -> new InetSocketAddress("::", port);
-            default -> new InetSocketAddress(host, port);
+            @Override
+            public void undo() {
+                changes.forEach(ConfigListener.Change::undo);
+            }
         };
     }
 
+    private ConfigListener.Change preparePlain(String bind, int wanted, boolean asked) throws IOException {
+        if (wanted != 0) {
+            return plainListeners.prepare(bind, wanted);
+        }
+        if (asked && !hasOtherThanPlain) {
+            throw ConfigException.about("port",
+                    "argument must be between 1 and 65535 inclusive, as clients have no other way to connect");
+        }
+        return plainListeners.prepareNone();
+    }
+
+    /** For INFO. */
+    private void tellWhere(ServerConfig config) {
+        int port = plainListeners.port();
+        server.port(port != 0 || tlsListeners == null ? port : tlsListeners.port());
+        StringBuilder addresses = new StringBuilder();
+        for (String address : config.text("bind").split(" ")) {
+            addresses.append(",bind=").append(address);
+        }
+        List<String> where = new ArrayList<>();
+        if (port != 0) {
+            where.add("name=tcp" + addresses + ",port=" + port);
+        }
+        if (unixListener != null) {
+            where.add("name=unix,bind=" + config.unixSocket());
+        }
+        if (tlsListeners != null) {
+            where.add("name=tls" + addresses + ",port=" + tlsListeners.port());
+        }
+        server.listeners(where);
+    }
+
     /** @param door what encrypts connections; null if they are plain */
-    private ServerBootstrap bootstrap(ServerConfig config, @Nullable TlsDoor door) {
-        return new ServerBootstrap().group(loops).channel(transport.serverChannel())
+    private ServerBootstrap tcpBootstrap(ServerConfig config, @Nullable TlsDoor door) {
+        return bootstrap(config, transport.serverChannel(), door).option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true);
+    }
+
+    private ServerBootstrap bootstrap(ServerConfig config, Class<? extends ServerChannel> kind,
+            @Nullable TlsDoor door) {
+        return new ServerBootstrap().group(acceptor, loops).channel(kind)
                 .option(ChannelOption.SO_BACKLOG, config.intNumber("tcp-backlog"))
-                .option(ChannelOption.SO_REUSEADDR, true)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, new ServerChannelRecvByteBufAllocator()
                         .respectMaybeMoreData(false).maxMessagesPerRead(LET_IN_AT_A_TIME))
-                .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK)
                 .childHandler(new ConnectionInitializer(server, workers, transport, allocator,
@@ -168,14 +227,14 @@ public final class NetworkServer implements AutoCloseable {
         return listening;
     }
 
-    /** The port that is listened on; 0 if only TLS is spoken. */
+    /** The port that is listened on; 0 if there is none for plain connections. */
     public int port() {
-        return port;
+        return plainListeners.port();
     }
 
     /** The port that is listened on for TLS; 0 if there is none. */
     public int tlsPort() {
-        return tlsPort;
+        return tlsListeners == null ? 0 : tlsListeners.port();
     }
 
     /** Applies time limits to all connections; called about once a second, by any thread. */
@@ -192,8 +251,13 @@ public final class NetworkServer implements AutoCloseable {
     /** Stops listening, lets replies go out, closes all connections. */
     @Override
     public void close() {
+        if (unixListener != null) {
+            unixListener.close();
+        }
         listening.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         connections.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
+        acceptor.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
+                TimeUnit.SECONDS);
         boolean ended = loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
                 TimeUnit.SECONDS);
         if (tls != null) {
@@ -201,76 +265,6 @@ public final class NetworkServer implements AutoCloseable {
         }
         if (ended) {
             workers.close();
-        }
-    }
-
-    /** Large bulks go into runs of the cache. Thread-safe as the cache is; each event loop has its own {@link Pinning}. */
-    private static final class CacheRuns implements LargeBulks {
-        private final Cache cache;
-        private final FastThreadLocal<Pinning> pinnings = new FastThreadLocal<>() {
-            @Override
-            protected Pinning initialValue() {
-                return new Pinning(cache.newSession());
-            }
-        };
-
-        CacheRuns(Cache cache) {
-            this.cache = cache;
-        }
-
-        @Override
-        public int thresholdBytes() {
-            return cache.runThresholdBytes();
-        }
-
-        @Override
-        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
-            Pinning pinning = pinnings.get();
-            int headRoom = pinning.session.headRoom(longestArgument);
-            pinning.pin(earlier);
-            try {
-                ValueRun run = cache.newRun(headRoom, length);
-                if (run == null && cache.admit((long) headRoom + length)) {
-                    run = cache.newRun(headRoom, length);
-                }
-                return run;
-            } finally {
-                pinning.session.unpin();
-            }
-        }
-    }
-
-    /**
-     * Pins what may be a key of a request while room is made for a large argument of it: the first arguments behind the name, and the one in
-     * front of the large one. Confined to its event loop.
-     */
-    private static final class Pinning {
-        private static final int FIRST = 64;
-
-        private final CacheSession session;
-        private final Key[] keys = new Key[FIRST + 1];
-        private int count;
-
-        Pinning(CacheSession session) {
-            this.session = session;
-            Arrays.setAll(keys, i -> new Key());
-        }
-
-        private void pin(LargeBulks.Earlier earlier) {
-            count = 0;
-            int last = earlier.count() - 1;
-            for (int i = 1; i <= Math.min(FIRST, last); i++) {
-                add(earlier, i);
-            }
-            if (last > FIRST) {
-                add(earlier, last);
-            }
-            session.pin(keys, 0, count);
-        }
-
-        private void add(LargeBulks.Earlier earlier, int argument) {
-            // The hash, which is all that a pin needs, is the same in every database.
-            session.bind(keys[count++], 0, earlier.address(argument), earlier.length(argument));
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
+import io.varve.server.command.ConfigListener;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
@@ -47,9 +48,9 @@ final class TlsDoor implements AutoCloseable {
     }
 
     /** Reads the certificates again where a setting of TLS is named, be it changed or not. */
-    Runnable prepare(ServerConfig changed, Set<String> named) {
+    ConfigListener.Change prepare(ServerConfig changed, Set<String> named) {
         if (named.stream().noneMatch(name -> name.startsWith("tls-"))) {
-            return () -> {};
+            return ConfigListener.Change.NONE;
         }
         TlsContext fresh = TlsContext.of(changed);
         return () -> context = fresh;

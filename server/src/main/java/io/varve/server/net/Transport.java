@@ -1,14 +1,18 @@
 package io.varve.server.net;
 
 import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringIoHandler;
+import io.netty.channel.uring.IoUringServerDomainSocketChannel;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 
 /** How the system is asked about sockets. Immutable. */
@@ -68,6 +72,15 @@ enum Transport {
             case EPOLL -> EpollIoHandler.newFactory();
             case IO_URING -> IoUringIoHandler.newFactory();
             case NIO -> NioIoHandler.newFactory();
+        };
+    }
+
+    /** For sockets in the file system. */
+    Class<? extends ServerChannel> serverDomainChannel() {
+        return switch (this) {
+            case EPOLL -> EpollServerDomainSocketChannel.class;
+            case IO_URING -> IoUringServerDomainSocketChannel.class;
+            case NIO -> NioServerDomainSocketChannel.class;
         };
     }
 

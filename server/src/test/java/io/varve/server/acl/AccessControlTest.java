@@ -212,6 +212,16 @@ class AccessControlTest {
     }
 
     @Test
+    void aByteOrderMarkInFrontOfTheFileIsSkipped() throws IOException {
+        Path file = Files.writeString(folder.resolve("users.acl"), "\uFEFFuser alice on nopass +get\nuser bob off\n");
+        AccessControl users = open(withFile(file));
+        assertThat(users.find("alice")).isNotNull();
+        List<String> errors = new ArrayList<>();
+        assertThat(users.load(file, errors)).isNotEmpty();
+        assertThat(errors).isEmpty();
+    }
+
+    @Test
     void aFileWithAMistakeChangesNothing() throws IOException {
         AccessControl users = open(withFile(file("user alice on")));
         Account alice = users.find("alice");

@@ -3,7 +3,9 @@ package io.varve.server.config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -79,10 +81,9 @@ class ConfigReaderTest {
     }
 
     @Test
-    void saveLinesAddUpAndLimitsAreByClass() throws IOException {
-        ServerConfig config = read("save 900 1", "save 300 10", "client-output-buffer-limit normal 1mb 512kb 10",
+    void limitsAreByClass() throws IOException {
+        ServerConfig config = read("client-output-buffer-limit normal 1mb 512kb 10",
                 "client-output-buffer-limit replica 5 4 3");
-        assertThat(config.text("save")).isEqualTo("900 1 300 10");
         assertThat(config.text("client-output-buffer-limit"))
                 .isEqualTo("normal 1048576 524288 10 slave 5 4 3 pubsub 33554432 8388608 60");
         OutputBufferLimits limits = config.outputBufferLimits();
@@ -95,6 +96,97 @@ class ConfigReaderTest {
     }
 
     @Test
+    void everyBadLineAndOptionIsReported_inTheirOrder_withFileLineNameValueAndWhatIsAllowed() throws IOException {
+        Path inner = Files.write(folder.resolve("inner.conf"), List.of("timeout 1", "tcp-keepalive x"));
+        Path file = Files.write(folder.resolve("varve.conf"), List.of("appendonly yes", "port 70000", "hz 10",
+                "nosuch a b", "save 900 1", "requirepass \"tell-nobody", "include " + inner, "save 300 10",
+                "user a", "user a", "slaveof 10.0.0.1 6379", "requirepass tell-nobody more", "loadmodule x.so",
+                "include " + folder + "/nosuch.conf", "maxclients", "databases 32", "logfile \"a\\x00b\"",
+                "timeout \"1\\n2\""));
+        assertThatThrownBy(() -> ConfigReader.read(List.of(file.toString(), "--hz", "0", "--daemonize", "yes",
+                "--nosuch=1"))).isInstanceOf(ConfigException.class).message()
+                .isEqualTo(String.join("\n",
+                        file + ":1: appendonly yes: allowed is no: Varve writes no append-only file, and a restart begins"
+                                + " without data; appendonly no accepts that",
+                        file + ":2: port 70000: allowed is a number from 0 to 65535",
+                        file + ":4: nosuch a b: there is no such setting; serve --help lists them",
+                        file + ":6: unbalanced quotes: requirepass (hidden)",
+                        inner + ":2: tcp-keepalive x: allowed is a number from 0 to 2147483647",
+                        file + ":8: save 900 1 300 10: allowed is \"\": Varve writes no snapshots, and a restart begins"
+                                + " without data; save \"\" accepts that",
+                        file + ":10: user a: is defined twice",
+                        file + ":11: slaveof 10.0.0.1 6379: allowed is \"\": Varve does not replicate, and this server"
+                                + " would answer from data of its own; leave the line out",
+                        file + ":12: requirepass (hidden): takes one value: any text",
+                        file + ":13: loadmodule x.so: Varve has no modules: leave the line out",
+                        file + ":14: configuration file " + folder
+                                + "/nosuch.conf cannot be read: there is no such file",
+                        file + ":15: maxclients: needs a value: a number from 1 to 4294967295",
+                        file + ":16: databases 32: allowed is a number from 1 to 16: an item has room for the number of"
+                                + " one of 32, and each may need another while it is flushed",
+                        file + ":17: logfile a?b: allowed is the name of a file",
+                        file + ":18: timeout 1?2: allowed is a number from 0 to 2147483647",
+                        "--hz 0: allowed is a number from 1 to 500",
+                        "--daemonize yes: allowed is no: the server stays in the foreground; let systemd start it"
+                                + " (Type=notify, supervised systemd) or another supervisor, and override a file that"
+                                + " says yes by --daemonize no",
+                        "--nosuch 1: there is no such setting; serve --help lists them"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"appendonly yes|appendonly no", "save 3600 1|save \"\"",
+            "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
+            "slaveof 127.0.0.1 1|replicaof no one", "min-slaves-to-write 1|min-replicas-to-write 0",
+            "import-mode yes|import-mode no"})
+    void whatWouldChangeWhatDataMeansIsRefused_unlessALaterLineOrAnOptionOverridesIt(String bad, String good)
+            throws IOException {
+        String name = Objects.requireNonNull(Settings.find(bad.substring(0, bad.indexOf(' ')))).name();
+        assertThatThrownBy(() -> read("port 1", bad)).isInstanceOf(ConfigException.class)
+                .hasMessageContaining("varve.conf:2: " + bad + ": allowed is ").message().hasLineCount(1);
+        assertThat(read(good).text(name)).isNotNull();
+        assertThat(read(bad, good).text(name)).isNotNull();
+        Path file = Files.write(folder.resolve("varve.conf"), List.of(bad));
+        List<String> arguments = new ArrayList<>(List.of(file.toString()));
+        arguments.addAll(Objects.requireNonNull(ConfigReader.split("--" + good)));
+        assertThat(ConfigReader.read(arguments).text(name)).isNotNull();
+    }
+
+    @Test
+    void aByteOrderMarkIsSkipped() throws IOException {
+        Path inner = Files.writeString(folder.resolve("inner.conf"), "\uFEFFtimeout 7\n");
+        ServerConfig config = read("\uFEFFport 7000", "include " + inner);
+        assertThat(config.number("port")).isEqualTo(7000);
+        assertThat(config.number("timeout")).isEqualTo(7);
+        assertThat(read("\uFEFF").number("timeout")).isZero();
+        assertThatThrownBy(() -> read("hz 10", "\uFEFFport 7000")).isInstanceOf(ConfigException.class)
+                .hasMessageContaining("there is no such setting");
+    }
+
+    @Test
+    void aPatternIncludesTheFilesThatMatchInTheirOrder() throws IOException {
+        Path parts = Files.createDirectory(folder.resolve("parts"));
+        Files.write(parts.resolve("b.conf"), List.of("timeout 2"));
+        Files.write(parts.resolve("a.conf"), List.of("timeout 1", "hz 11"));
+        Files.write(parts.resolve("c.txt"), List.of("timeout 3"));
+        ServerConfig config = read("include " + parts + "/*.conf", "include " + parts + "/*.none",
+                "include " + folder + "/nosuch/*.conf");
+        assertThat(config.number("timeout")).isEqualTo(2);
+        assertThat(config.number("hz")).isEqualTo(11);
+    }
+
+    @Test
+    void aDirectoryThatIsMissingMattersOnlyToFilesThatAreToBeInIt() throws IOException {
+        Path missing = folder.resolve("missing");
+        assertThat(read("dir " + missing, "logfile " + folder.resolve("log")).text("dir"))
+                .isEqualTo(missing.toString());
+        assertThatThrownBy(() -> read("dir " + missing, "logfile varve.log")).isInstanceOf(ConfigException.class)
+                .hasMessageContaining("varve.conf:1: dir " + missing
+                        + ": there is no such directory, and logfile varve.log is to be in it");
+        assertThat(read("dir " + folder, "logfile varve.log").logFile()).isEqualTo(folder.resolve("varve.log"));
+        assertThat(read("dir ./").text("dir")).isEqualTo(Path.of("").toAbsolutePath().toString());
+    }
+
+    @Test
     void unbalancedQuotesAreToldWithTheirLine() {
         assertThatThrownBy(() -> read("port 1", "requirepass \"abc")).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("varve.conf:2").hasMessageContaining("unbalanced quotes");
@@ -102,7 +194,10 @@ class ConfigReaderTest {
 
     static Stream<Setting> strictSettings() {
         return Settings.all().values().stream()
-                .filter(setting -> setting.kind() != Setting.Kind.TEXT);
+                .filter(setting -> switch (setting.kind()) {
+                    case TEXT, FILE, DIRECTORY, ADDRESSES -> false;
+                    default -> true;
+                });
     }
 
     @ParameterizedTest

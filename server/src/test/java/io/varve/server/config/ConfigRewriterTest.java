@@ -29,7 +29,8 @@ class ConfigRewriterTest {
     @Test
     void anUnchangedFileStaysByteForByte() throws IOException {
         Path file = file("# my cache", "", "  port   7000 ", "maxmemory 100MB",
-                "save 900 1", "save 300 10", "client-output-buffer-limit normal 1mb 0 0", "requirepass \"a b\"");
+                "lfu-log-factor 9", "lfu-log-factor 11", "client-output-buffer-limit normal 1mb 0 0",
+                "requirepass \"a b\"");
         byte[] before = Files.readAllBytes(file);
         ConfigRewriter.rewrite(read(file), List.of());
         assertThat(Files.readAllBytes(file)).isEqualTo(before);
@@ -37,11 +38,12 @@ class ConfigRewriterTest {
 
     @Test
     void changedSettingsAreReplacedWhereTheyStandAndNewOnesAdded() throws IOException {
-        Path file = file("# head", "timeout 5", "save 900 1", "# between", "save 300 10", "PORT 7000");
-        ServerConfig changed = read(file).with("timeout", "9").with("save", "60 1000").with("requirepass", "it's \"x\"")
+        Path file = file("# head", "timeout 5", "slave-priority 90", "# between", "replica-priority 80", "PORT 7000");
+        ServerConfig changed = read(file).with("timeout", "9").with("slave-priority", "70")
+                .with("requirepass", "it's \"x\"")
                 .with("hz", "50");
         ConfigRewriter.rewrite(changed, List.of());
-        assertThat(Files.readAllLines(file)).containsExactly("# head", "timeout 9", "save 60 1000", "# between",
+        assertThat(Files.readAllLines(file)).containsExactly("# head", "timeout 9", "replica-priority 70", "# between",
                 "PORT 7000", "# Added by CONFIG REWRITE", "requirepass \"it's \\\"x\\\"\"", "hz 50");
         ServerConfig again = read(file);
         for (String name : Settings.all().keySet()) {
@@ -84,5 +86,12 @@ class ConfigRewriterTest {
     void whatIsQuotedIsReadBack(String value) {
         assertThat(ConfigReader.split("requirepass " + ConfigRewriter.quoted(value))).containsExactly("requirepass",
                 value);
+    }
+
+    @Test
+    void aByteOrderMarkGoesAndWhatItPrecedesIsReplaced() throws IOException {
+        Path file = file("\uFEFFtimeout 5", "hz 10");
+        ConfigRewriter.rewrite(read(file).with("timeout", "6"), List.of());
+        assertThat(Files.readAllLines(file)).containsExactly("timeout 6", "hz 10");
     }
 }

@@ -2,9 +2,13 @@ package io.varve.server.command.server;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -23,6 +27,7 @@ import io.varve.server.config.ConfigRewriter;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Setting;
 import io.varve.server.config.Settings;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,12 +74,13 @@ public final class ConfigCommands {
         ServerConfig config = server.config();
         Map<String, String> found = new TreeMap<>();
         for (int i = 2; i < call.argumentCount(); i++) {
-            String exact = call.argumentString(i);
-            for (Setting setting : Settings.all().values()) {
-                addIfMatching(call, i, exact, setting.name(), setting, config, found);
-                if (setting.alias() != null) {
-                    addIfMatching(call, i, exact, setting.alias(), setting, config, found);
-                }
+            String asked = call.argumentString(i);
+            Setting exact = Settings.find(asked);
+            if (exact != null) {
+                // As it was asked for, as in Redis; what a pattern finds as it is called.
+                found.put(asked, config.text(exact.name()));
+            } else if (isPattern(asked)) {
+                addMatching(call, i, config, found);
             }
         }
         call.reply().map(found.size());
@@ -84,22 +90,24 @@ public final class ConfigCommands {
         });
     }
 
-    private static void addIfMatching(Invocation call, int argument, String exact, String name, Setting setting,
-            ServerConfig config, Map<String, String> found) {
-        if (name.equalsIgnoreCase(exact)) {
-            // As it was asked for, as in Redis; what a pattern finds as it is called.
-            found.put(exact, config.text(setting.name()));
-            return;
+    private static void addMatching(Invocation call, int pattern, ServerConfig config, Map<String, String> found) {
+        for (Setting setting : Settings.all().values()) {
+            if (!setting.hidden()) {
+                addIfMatching(call, pattern, setting.name(), setting, config, found);
+                if (setting.alias() != null) {
+                    addIfMatching(call, pattern, setting.alias(), setting, config, found);
+                }
+            }
         }
-        boolean matches = false;
-        if (isPattern(exact)) {
-            byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
-            long address = call.scratch(bytes.length);
-            Memory.copy(bytes, 0, address, bytes.length);
-            matches = GlobPattern.matches(call.argumentAddress(argument), call.argumentLength(argument), address,
-                    bytes.length, true);
-        }
-        if (matches) {
+    }
+
+    private static void addIfMatching(Invocation call, int pattern, String name, Setting setting, ServerConfig config,
+            Map<String, String> found) {
+        byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
+        long address = call.scratch(bytes.length);
+        Memory.copy(bytes, 0, address, bytes.length);
+        if (GlobPattern.matches(call.argumentAddress(pattern), call.argumentLength(pattern), address, bytes.length,
+                true)) {
             found.put(name, config.text(setting.name()));
         }
     }
@@ -114,20 +122,25 @@ public final class ConfigCommands {
             return;
         }
         ServerConfig changed = server.config();
+        // From settings to the names they were called by.
+        Map<String, String> asked = new LinkedHashMap<>();
         Set<String> seen = new HashSet<>();
         for (int i = 2; i < call.argumentCount(); i += 2) {
-            String name = call.argumentString(i);
+            String name = call.argumentString(i).toLowerCase(Locale.ROOT);
             Setting setting = Settings.find(name);
             if (setting == null) {
-                call.reply().error("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'");
+                call.reply().error("ERR Unknown option or number of arguments for CONFIG SET - '"
+                        + call.argumentString(i) + "'");
                 return;
             }
+            if (!setting.changeable()) {
+                fail(call, call.argumentString(i), "can't set immutable config");
+                return;
+            }
+            asked.put(setting.name(), name);
             try {
-                if (!seen.add(setting.name())) {
+                if (!seen.add(name)) {
                     throw new ConfigException("duplicate parameter");
-                }
-                if (!setting.changeable()) {
-                    throw new ConfigException("can't set immutable config");
                 }
                 String value = call.argumentString(i + 1);
                 if (setting.isSecret()
@@ -135,13 +148,16 @@ public final class ConfigCommands {
                     // It would not be the password that was meant.
                     throw new ConfigException("argument must be text in UTF-8");
                 }
+                if (setting.kind() == Setting.Kind.DIRECTORY && !Files.isDirectory(Path.of(setting.normalize(value)))) {
+                    throw new ConfigException("No such file or directory");
+                }
                 changed = changed.withNormal(setting, setting.normalize(value));
             } catch (ConfigException bad) {
                 fail(call, name, bad.getMessage());
                 return;
             }
         }
-        apply(call, changed, seen);
+        apply(call, changed, asked);
     }
 
     private static boolean isSecret(Arguments arguments, int index) {
@@ -152,16 +168,26 @@ public final class ConfigCommands {
         return setting != null && setting.isSecret();
     }
 
-    private void apply(Invocation call, ServerConfig changed, Set<String> named) {
+    /** @param asked from the settings to the names they were called by */
+    private void apply(Invocation call, ServerConfig changed, Map<String, String> asked) {
         try {
-            server.config(changed.validate(), named);
+            server.config(changed.validate(), asked.keySet());
             call.reply().ok();
         } catch (ConfigException | IllegalArgumentException bad) {
-            fail(call, call.argumentString(2), String.valueOf(bad.getMessage()));
+            String first = String.valueOf(bad.getMessage()).lines().findFirst().orElse("");
+            String about = bad instanceof ConfigException config ? config.setting() : null;
+            fail(call, culprit(about == null ? first : about, asked), first);
         }
     }
 
-    private static void fail(Invocation call, String name, @org.jspecify.annotations.Nullable String why) {
+    /** A message begins with the setting that it is about. */
+    private static String culprit(String message, Map<String, String> asked) {
+        Setting setting = Settings.find(message.split(" ", 2)[0]);
+        String name = setting == null ? null : asked.get(setting.name());
+        return name == null ? asked.values().iterator().next() : name;
+    }
+
+    private static void fail(Invocation call, String name, @Nullable String why) {
         call.reply().error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " + why);
     }
 

@@ -1,0 +1,196 @@
+package io.varve.server.net;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.group.ChannelGroup;
+import io.varve.server.command.ConfigListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sockets that are listened on at one port, one for each address of {@code bind}. Guarded by itself; whoever waits here is on no event
+ * loop that accepts connections.
+ */
+final class TcpListeners {
+    private static final Logger LOG = LoggerFactory.getLogger(TcpListeners.class);
+
+    private final ServerBootstrap bootstrap;
+    private final ChannelGroup listening;
+    private Map<Address, Channel> open = new LinkedHashMap<>();
+    private int port;
+
+    /** @param listening gets all sockets that are open */
+    TcpListeners(ServerBootstrap bootstrap, ChannelGroup listening) {
+        this.bootstrap = bootstrap;
+        this.listening = listening;
+    }
+
+    /** Where a socket listens. */
+    private record Address(String host, int port) {
+        InetSocketAddress resolved() {
+            return switch (host) {
+                case "", "*" -> new InetSocketAddress(port);
+                case "::*" -> new InetSocketAddress("::", port);
+                default -> new InetSocketAddress(host, port);
+            };
+        }
+
+        @Override
+        public String toString() {
+            return host + ":" + port;
+        }
+    }
+
+    /** The port; 0 if there is none. */
+    synchronized int port() {
+        return port;
+    }
+
+    /**
+     * Listens on these addresses.
+     *
+     * @param wanted the port; 0 for a free one
+     * @throws IOException if an address that has to be there cannot be had; nothing is listened on then
+     */
+    void listen(String bind, int wanted) throws IOException {
+        prepare(bind, wanted).apply();
+    }
+
+    /** Listens on no address any more. */
+    synchronized ConfigListener.Change prepareNone() {
+        return new Moved(new LinkedHashMap<>(), 0, List.of(), List.of());
+    }
+
+    /**
+     * Opens the sockets that are wanted and not there yet; those that are not wanted any more are closed when the change is applied.
+     *
+     * @param wanted the port; 0 for a free one
+     * @throws IOException if an address that has to be there cannot be had; what was listened on is listened on still
+     */
+    synchronized ConfigListener.Change prepare(String bind, int wanted) throws IOException {
+        Opening opening = new Opening(wanted);
+        for (String address : bind.trim().split("\\s+")) {
+            boolean optional = address.startsWith("-");
+            opening.add(optional ? address.substring(1) : address, optional);
+        }
+        if (!opening.failures.isEmpty() || opening.channels.isEmpty()) {
+            opening.result().undo();
+            throw new IOException("Could not listen on " + (opening.failures.isEmpty()
+                    ? "any of " + bind + ", port " + opening.bound
+                    : String.join(", ", opening.failures)));
+        }
+        return opening.result();
+    }
+
+    /** The sockets that are to be, as far as they are there. Guarded by the listeners. */
+    private final class Opening {
+        private final Map<Address, Channel> channels = new LinkedHashMap<>();
+        private final List<Channel> fresh = new ArrayList<>();
+        private final Set<Address> closedEarly = new LinkedHashSet<>();
+        private final List<String> failures = new ArrayList<>();
+        private int bound;
+
+        Opening(int wanted) {
+            bound = wanted;
+        }
+
+        void add(String host, boolean optional) {
+            Address address = new Address(host, bound);
+            Channel there = open.get(address);
+            if (there != null) {
+                channels.put(address, there);
+                return;
+            }
+            ChannelFuture attempt = bind(address);
+            if (!attempt.isSuccess() && closeInTheWay(address)) {
+                attempt = bind(address);
+            }
+            if (attempt.isSuccess()) {
+                Channel channel = attempt.channel();
+                listening.add(channel);
+                fresh.add(channel);
+                bound = ((InetSocketAddress) channel.localAddress()).getPort();
+                channels.put(new Address(host, bound), channel);
+            } else if (!optional) {
+                failures.add(address + ": " + attempt.cause().getMessage());
+            }
+        }
+
+        /**
+         * All addresses and one of them exclude each other at the same port: the old socket goes first then, and comes back if the new one
+         * cannot be had.
+         */
+        private boolean closeInTheWay(Address wanted) {
+            boolean any = false;
+            for (Map.Entry<Address, Channel> old : open.entrySet()) {
+                if (old.getKey().port() == wanted.port() && !channels.containsKey(old.getKey())
+                        && closedEarly.add(old.getKey())) {
+                    old.getValue().close().awaitUninterruptibly();
+                    any = true;
+                }
+            }
+            return any;
+        }
+
+        Moved result() {
+            return new Moved(channels, bound, fresh, List.copyOf(closedEarly));
+        }
+    }
+
+    private ChannelFuture bind(Address address) {
+        return bootstrap.bind(address.resolved()).awaitUninterruptibly();
+    }
+
+    /** Other sockets than before. Guarded by the listeners. */
+    private final class Moved implements ConfigListener.Change {
+        private final Map<Address, Channel> channels;
+        private final int bound;
+        private final List<Channel> fresh;
+        private final List<Address> closedEarly;
+
+        Moved(Map<Address, Channel> channels, int bound, List<Channel> fresh, List<Address> closedEarly) {
+            this.channels = channels;
+            this.bound = bound;
+            this.fresh = fresh;
+            this.closedEarly = closedEarly;
+        }
+
+        @Override
+        public void apply() {
+            synchronized (TcpListeners.this) {
+                open.values().stream().filter(channel -> !channels.containsValue(channel))
+                        .forEach(channel -> channel.close().awaitUninterruptibly());
+                open = channels;
+                port = bound;
+            }
+        }
+
+        @Override
+        public void undo() {
+            synchronized (TcpListeners.this) {
+                fresh.forEach(channel -> channel.close().awaitUninterruptibly());
+                for (Address address : closedEarly) {
+                    ChannelFuture again = bind(address);
+                    if (again.isSuccess()) {
+                        listening.add(again.channel());
+                        open.put(address, again.channel());
+                    } else {
+                        open.remove(address);
+                        LOG.error("{} is listened on no more: another process has taken it meanwhile", address,
+                                again.cause());
+                    }
+                }
+            }
+        }
+    }
+}
