@@ -2,6 +2,7 @@ package io.varve.server.config;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +17,8 @@ public final class InertSettings {
 
     /** Names, of which there are no more than settings: whoever repeats CONFIG SET does not fill the log. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
+    /** The last maxmemory that was warned of. */
+    private final AtomicLong lastTooMuch = new AtomicLong();
 
     /** Warns of those of these settings that have no effect and are not as they are by default, of each once. */
     public void warn(ServerConfig config, Set<String> names) {
@@ -34,6 +37,15 @@ public final class InertSettings {
             LOG.warn(
                     "demand-cycles yes has no effect without flash-dir, and penalty-tracking yes or a maxmemory-policy that "
                             + "weighs penalties, such as allkeys-penalty");
+        }
+    }
+
+    /** Warns where maxmemory and what the JVM takes are more than there is: when the value changes. */
+    public void warnOfMemory(ServerConfig config) {
+        MemoryPlan plan = MemoryPlan.ofThisProcess();
+        long maxMemory = config.maxMemoryBytes();
+        if (!plan.fits(maxMemory) && lastTooMuch.getAndSet(maxMemory) != maxMemory) {
+            LOG.warn(plan.warning(maxMemory));
         }
     }
 
