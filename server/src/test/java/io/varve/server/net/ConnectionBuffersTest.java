@@ -181,4 +181,15 @@ class ConnectionBuffersTest {
             runs.add(run);
         }
     }
+
+    @Test
+    void thePoolsFollowTheJvmsLimitOfDirectMemory() {
+        ConnectionBuffers small = new ConnectionBuffers(pools, cache, heap, 8 << 20);
+        assertThat(small.pooledBytes()).isEqualTo(5 << 20);
+        assertThat(new ConnectionBuffers(pools, cache, heap, 1L << 40).pooledBytes()).isEqualTo(40 << 20);
+        hold(small.directBuffer(5 << 20));
+        assertThat(cache.stats().poolBytes()).isEqualTo(chargedAtFirst);
+        hold(small.directBuffer(1 << 20));
+        assertThat(cache.stats().poolBytes()).isGreaterThan(chargedAtFirst);
+    }
 }
