@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.varve.experiments.definition.InvalidExperimentException;
+import io.varve.server.system.StandardError;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -15,6 +16,7 @@ public final class Experiments {
     static final int STATUS_BAD_INPUT = 2;
 
     public static void main(String[] arguments) {
+        StandardError.restore();
         System.exit(execute(arguments));
     }
 

@@ -266,6 +266,55 @@ final class LauncherIT {
         assertThat(served(built())).contains("process ");
     }
 
+    /** No line before the server's own, and what the JVM says where it does not start is seen. */
+    @Test
+    void theJvmsWarningOfAnIncubatorIsLeftOut() throws IOException, InterruptedException {
+        assertThat(served(built())).doesNotContain("WARNING", "incubator");
+    }
+
+    @Test
+    void whatTheJvmSaysWhereItDoesNotStartIsSeen() throws IOException, InterruptedException {
+        Path home = built();
+        for (String verb : List.of("serve", "experiments")) {
+            ProcessBuilder builder = new ProcessBuilder(home.resolve("varve").toString(), verb)
+                    .redirectErrorStream(true);
+            builder.environment().putAll(Map.of("VARVE_NO_BUILD", "1", "VARVE_JAVA_OPTS", "-XX:+NoSuchOption"));
+            Process process = builder.start();
+            String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(text).contains("Unrecognized VM option 'NoSuchOption'").doesNotContain("incubator");
+            assertThat(process.exitValue()).isEqualTo(1);
+        }
+    }
+
+    /** The server's standard error is the launcher's own by then: nothing that it says passes through a pipe, and none is left. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void theServersStandardErrorIsTheLaunchers() throws IOException, InterruptedException {
+        Path home = built();
+        Path temporary = Files.createDirectories(folder.resolve("temporary"));
+        Path error = folder.resolve("error");
+        ProcessBuilder builder = new ProcessBuilder(home.resolve("varve").toString(), "serve", "--port", "0",
+                "--maxmemory", "64mb").redirectError(error.toFile());
+        builder.environment().putAll(Map.of("VARVE_NO_BUILD", "1", "TMPDIR", temporary.toString()));
+        Process process = builder.start();
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            String line = out.readLine();
+            while (line != null && !line.contains("Ready to accept connections")) {
+                line = out.readLine();
+            }
+            Path descriptors = Path.of("/proc", Long.toString(process.pid()), "fd");
+            assertThat(descriptors.resolve("2").toRealPath()).isEqualTo(error.toRealPath());
+            assertThat(Files.list(temporary)).isEmpty();
+            process.destroy();
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(Files.readString(error)).contains("Asked to end").doesNotContain("incubator");
+    }
+
     @Test
     void aStartCacheThatIsNoneIsPassedOverWithoutAWord() throws IOException, InterruptedException {
         Path home = built();

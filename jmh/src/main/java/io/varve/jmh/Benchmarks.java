@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.varve.memory.index.IndexProbes;
+import io.varve.server.system.StandardError;
 
 /**
  * The program: {@code jmh [REGEX] [JMH OPTIONS]}, {@code jmh --compare A B}, {@code jmh --probes [KEYS]}. Immutable: static
@@ -19,6 +20,7 @@ public final class Benchmarks {
     private Benchmarks() {}
 
     public static void main(String[] arguments) throws IOException {
+        StandardError.restore();
         int status = run(List.of(arguments), System.out, System.err);
         if (status != 0) {
             System.exit(status);

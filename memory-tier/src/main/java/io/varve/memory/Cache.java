@@ -22,7 +22,16 @@ public interface Cache extends AutoCloseable {
      * @throws OutOfMemoryError         if the system refuses the address space
      */
     static Cache open(CacheConfig config) {
-        return InMemoryCache.open(config);
+        return open(config, 0);
+    }
+
+    /**
+     * The same, with address space for maxmemory to be raised to.
+     *
+     * @param mostBytes the most that maxmemory may be raised to; less than twice what it is, or than 1 GiB, stands for that
+     */
+    static Cache open(CacheConfig config, long mostBytes) {
+        return InMemoryCache.open(config, mostBytes);
     }
 
     /** A door for one thread. */

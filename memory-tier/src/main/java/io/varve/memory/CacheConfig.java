@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a cache is to be. Immutable; {@link #defaults} and the {@code with…} methods make one.
  *
- * @param maxMemoryBytes          everything that grows with data stays under it; at least 1 MiB
+ * @param maxMemoryBytes          everything that grows with data stays under it; at least 1
  * @param databases               logical databases, 1 to 16
  * @param shards                  a power of two up to 1024, or 0 for several per core
  * @param segmentSizeBytes        a power of two from 4 KiB to 8 MiB, or 0 for the size that fits maxmemory
@@ -44,7 +44,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
     }
 
     public CacheConfig {
-        require(maxMemoryBytes >= 1 << 20, "maxmemory", maxMemoryBytes, "at least 1 MiB");
+        require(maxMemoryBytes >= 1, "maxmemory", maxMemoryBytes, "at least 1 byte");
         require(databases >= 1 && databases <= 16, "databases", databases, "1 to 16");
         require(shards >= 0 && shards <= 1024 && Integer.bitCount(shards) <= 1, "shards", shards,
                 "auto or a power of two up to 1024");

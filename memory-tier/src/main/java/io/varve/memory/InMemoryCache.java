@@ -58,10 +58,9 @@ final class InMemoryCache implements Cache {
     private final long mostAtStart;
     private volatile CacheConfig config;
 
-    private InMemoryCache(CacheConfig config, ShardContext context, Shard[] shards) {
+    private InMemoryCache(CacheConfig config, long mostBytes, ShardContext context, Shard[] shards) {
         this.config = config;
-        mostAtStart = Math.min(mostMemoryBytes(config),
-                (long) context.pool().maxSegments() * config.segmentSizeBytes());
+        mostAtStart = Math.min(mostBytes, (long) context.pool().maxSegments() * config.segmentSizeBytes());
         this.context = context;
         this.shards = shards;
         this.router = new ShardRouter(shards.length);
@@ -81,19 +80,28 @@ final class InMemoryCache implements Cache {
     }
 
     static InMemoryCache open(CacheConfig asked) {
-        return open(asked, new Regions());
+        return open(asked, 0);
+    }
+
+    static InMemoryCache open(CacheConfig asked, long mostBytes) {
+        return open(asked, mostBytes, new Regions());
     }
 
     static InMemoryCache open(CacheConfig asked, Regions regions) {
-        int shardCount = asked.shards() != 0 ? asked.shards() : shardsForThisMachine();
+        return open(asked, 0, regions);
+    }
+
+    private static InMemoryCache open(CacheConfig asked, long mostBytes, Regions regions) {
+        int shardCount = asked.shards() != 0 ? asked.shards() : shardsFor(asked);
         int segmentBytes = asked.segmentSizeBytes() != 0
                 ? asked.segmentSizeBytes()
                 : SegmentSizing.auto(asked.maxMemoryBytes(), shardCount, asked.heads());
-        requireRoomForHeads(asked, shardCount, segmentBytes);
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
         budget.reserve(Room.keptBytes(shardCount, segmentBytes, config.maxMemoryBytes()));
-        SegmentPool pool = openPool(regions, budget, config);
+        // Where memory is not mapped, what is reserved is resident.
+        long most = mostMemoryBytes(config, regions.mapped() ? mostBytes : 0);
+        SegmentPool pool = openPool(regions, budget, config, most);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
                 Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
@@ -103,26 +111,26 @@ final class InMemoryCache implements Cache {
             shards[i] = new Shard(i, context, config.heads(), growLoad(i, shardCount), config.expireAlgorithm(),
                     config.expireBaseMillis(), config.expireBuckets());
         }
-        return new InMemoryCache(config, context, shards);
+        return new InMemoryCache(config, most, context, shards);
     }
 
-    private static int shardsForThisMachine() {
+    /**
+     * Several for each core of this machine, but fewer where maxmemory is so small that their reserve would leave less than half of it:
+     * one at the least, which may still be more than fits. Then writes find no room.
+     */
+    private static int shardsFor(CacheConfig asked) {
         int wanted = SHARDS_PER_CORE * Runtime.getRuntime().availableProcessors();
-        return Math.clamp(Integer.highestOneBit(Math.max(1, wanted - 1) << 1), 4, 256);
+        int shards = Math.clamp(Integer.highestOneBit(Math.max(1, wanted - 1) << 1), 4, 256);
+        int segmentBytes = Math.max(asked.segmentSizeBytes(), SegmentSizing.MIN_BYTES);
+        while (shards > 1 && 2 * Room.reserveBytes(shards, segmentBytes) > asked.maxMemoryBytes()) {
+            shards /= 2;
+        }
+        return shards;
     }
 
     /** Shards double at staggered loads, so that the sum of their indexes grows smoothly. */
     private static double growLoad(int shard, int shardCount) {
         return Shard.MAX_INDEX_LOAD - Shard.INDEX_LOAD_STAGGER * shard / shardCount;
-    }
-
-    private static void requireRoomForHeads(CacheConfig config, int shardCount, int segmentBytes) {
-        long least = 2 * Room.reserveBytes(shardCount, segmentBytes);
-        if (config.maxMemoryBytes() < least) {
-            throw new IllegalArgumentException("maxmemory " + config.maxMemoryBytes() + ": at least " + least
-                    + " bytes are needed for two segments of " + segmentBytes + " bytes in each of " + shardCount
-                    + " shards and four for cleaning; lower segment-size or shards, or raise maxmemory");
-        }
     }
 
     /** Beyond its address space the pool would refuse what the limit allows. */
@@ -134,9 +142,10 @@ final class InMemoryCache implements Cache {
     }
 
     /** The limit, that it may be raised to at run time: so much address space is there in whole segments. */
-    private static long mostMemoryBytes(CacheConfig config) {
+    private static long mostMemoryBytes(CacheConfig config, long wantedBytes) {
         int segmentBytes = config.segmentSizeBytes();
-        long most = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, LEAST_SPARE_BYTES);
+        long usual = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, LEAST_SPARE_BYTES);
+        long most = Math.max(usual, Math.min(wantedBytes, (long) Location.MAX_SEGMENT * segmentBytes));
         return (most + segmentBytes - 1) / segmentBytes * segmentBytes;
     }
 
@@ -145,13 +154,13 @@ final class InMemoryCache implements Cache {
      * system has them to give: where memory is mapped they cost nothing. Without the first, heads are larger than what is
      * held asks for; without the second, maxmemory stays below what it is at start.
      */
-    private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config) {
+    private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config, long needed) {
         int segmentBytes = config.segmentSizeBytes();
-        long needed = mostMemoryBytes(config);
         long parts = (long) config.shards() * Segments.mostParts(config.heads()) * segmentBytes;
+        long usual = mostMemoryBytes(config, 0);
         long[] sizes = regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT
-                ? new long[] {needed + parts, needed}
-                : new long[] {needed};
+                ? new long[] {needed + parts, usual + parts, usual}
+                : new long[] {needed, usual};
         for (long bytes : sizes) {
             try {
                 return new SegmentPool(regions, budget, bytes, segmentBytes);
@@ -159,7 +168,7 @@ final class InMemoryCache implements Cache {
                 LOG.log(System.Logger.Level.INFO, "Less address space than would be of use: {0}", refused.getMessage());
             }
         }
-        return new SegmentPool(regions, budget, config.maxMemoryBytes(), segmentBytes);
+        return new SegmentPool(regions, budget, Math.max(config.maxMemoryBytes(), segmentBytes), segmentBytes);
     }
 
     @Override
@@ -542,7 +551,6 @@ final class InMemoryCache implements Cache {
             throw new IllegalArgumentException(
                     "databases, shards, segment-size, heads, penalty-classes and the expiry algorithm with its buckets are fixed at start");
         }
-        requireRoomForHeads(wanted, wanted.shards(), wanted.segmentSizeBytes());
         requireAddressSpace(wanted);
         context.policies(wanted.evictionPolicy(), wanted.evictionSamples(), wanted.cleanerPolicy());
         context.budget().limit(wanted.maxMemoryBytes());

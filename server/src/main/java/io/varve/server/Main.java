@@ -11,11 +11,13 @@ import io.varve.server.admin.LogFile;
 import io.varve.server.command.Version;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigReader;
+import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.SettingsHelp;
 import io.varve.server.system.Hangup;
 import io.varve.server.system.PidFile;
+import io.varve.server.system.StandardError;
 import io.varve.server.system.Supervisor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +33,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
+        StandardError.restore();
         int status = run(List.of(arguments), System.out, System.err);
         if (status != 0) {
             System.exit(status);
@@ -87,7 +90,7 @@ public final class Main {
         out.println("Varve " + Version.VARVE + " (speaks Redis " + Version.REDIS + "), process "
                 + ProcessHandle.current().pid());
         out.println("  memory   " + MemoryUnits.human(config.maxMemoryBytes()) + " of "
-                + MemoryUnits.human(io.varve.server.config.MachineMemory.totalBytes()) + ", "
+                + MemoryUnits.human(MachineMemory.totalBytes()) + ", "
                 + config.text("maxmemory-policy"));
         config.flashDirectory().ifPresent(directory -> out.println("  flash    " + config.text("flash-max-items")
                 + " items in " + directory + ", " + config.text("flash-policy")));

@@ -10,6 +10,7 @@ import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.TierFiles;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheConfig;
+import io.varve.server.config.MachineMemory;
 import io.varve.server.config.ServerConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +35,7 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
     static Tiers open(ServerConfig config) {
         Path directory = config.flashDirectory().orElse(null);
         if (directory == null) {
-            return new Tiers(Cache.open(config.cacheConfig()), null);
+            return new Tiers(Cache.open(config.cacheConfig(), MachineMemory.totalBytes()), null);
         }
         CacheConfig wanted = config.cacheConfig();
         if (!wanted.evictionPolicy().evicts()) {
@@ -44,7 +45,7 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         }
         TierFiles files = openFiles(config, directory, wanted);
         try {
-            Cache cache = Cache.open(wanted.withHashSeed(files.hashSeed()));
+            Cache cache = Cache.open(wanted.withHashSeed(files.hashSeed()), MachineMemory.totalBytes());
             try {
                 return new Tiers(cache, start(config, files, cache));
             } catch (RuntimeException failed) {

@@ -18,12 +18,16 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A running server: the tiers, the maintenance thread, the network and, if wanted, metrics. Immutable once started; {@link #close} may
  * be called by any thread, once or more.
  */
 public final class VarveServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VarveServer.class);
+
     private final Tiers tiers;
     private final NetworkServer network;
     private final Maintenance maintenance;
@@ -71,6 +75,7 @@ public final class VarveServer implements AutoCloseable {
                 shutdown.countDown();
             });
             warnOfInert(server);
+            warnOfClients(server);
             CommandTable table = Families.table(server);
             metrics = startMetrics(server, health);
             NetworkServer network = NetworkServer.start(server, table);
@@ -92,10 +97,22 @@ public final class VarveServer implements AutoCloseable {
         inert.warn(server.config(), Settings.all().keySet());
         inert.warnOfDemand(server.config());
         inert.warnOfDirectory(server.config());
+        inert.warnOfMemory(server.config());
         server.onConfig((changed, named) -> () -> {
             inert.warn(changed, named);
             inert.warnOfDemand(changed);
+            inert.warnOfMemory(changed);
         });
+    }
+
+    /** As Redis does where the system allows fewer connections. */
+    private static void warnOfClients(ServerContext server) {
+        long wanted = server.config().number("maxclients");
+        if (server.mostClients() < wanted) {
+            LOG.warn("maxclients {}: the heap of {} MB has room for {}; a larger one (a larger container, or with the launcher "
+                    + "VARVE_JAVA_OPTS=-Xmx...) lets more in", wanted, Runtime.getRuntime().maxMemory() >> 20,
+                    server.mostClients());
+        }
     }
 
     /** In front of the network, so that whoever asks whether the server is ready is told that it is not. */

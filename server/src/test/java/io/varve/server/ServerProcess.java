@@ -18,10 +18,12 @@ import java.util.regex.Pattern;
  * the test's thread.
  */
 final class ServerProcess implements AutoCloseable {
-    private static final Pattern SERVE_OPTIONS = Pattern.compile("serve_from\\(\\) \\{.*?VARVE_JAVA_OPTS=\"(.*?)\\$",
+    private static final Pattern SERVE_OPTIONS = Pattern.compile("serve_from\\(\\) \\{.*?VARVE_JAVA_OPTS=\"(.*?)\\$\\{VARVE",
             Pattern.DOTALL);
     private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \"\\$jdk/bin/java\" (.*?)-Dvarve",
             Pattern.DOTALL);
+    /** Of a machine with much memory; a line {@code name=number name=number}. */
+    private static final Pattern SIZES = Pattern.compile("\\n    (heap=\\d+ .*)\\n");
     private static final Pattern PORT = Pattern.compile("port (\\d+)");
 
     private final Process process;
@@ -64,7 +66,12 @@ final class ServerProcess implements AutoCloseable {
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options(JAVA_OPTIONS, launcher));
-        command.addAll(options(SERVE_OPTIONS, launcher));
+        String serve = String.join(" ", options(SERVE_OPTIONS, launcher)).replace("$small_jvm", "");
+        for (String size : options(SIZES, launcher)) {
+            String[] named = size.split("=");
+            serve = serve.replace("${" + named[0] + "}", named[1]);
+        }
+        command.addAll(List.of(serve.trim().split("\\s+")));
         command.add("-cp");
         command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         command.add("io.varve.server.Main");

@@ -149,6 +149,11 @@ public final class ServerContext implements InfoSource {
         return ticker;
     }
 
+    /** How many clients there may be at a time: {@code maxclients}, or as many as the heap has room for. */
+    public long mostClients() {
+        return Math.min(config.number("maxclients"), ArgumentMemory.mostConnections());
+    }
+
     /** What giant requests may take of the heap. */
     public ArgumentMemory argumentMemory() {
         return argumentMemory;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +19,8 @@ public final class InertSettings {
 
     /** Names, of which there are no more than settings: whoever repeats CONFIG SET does not fill the log. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
+    /** The last maxmemory that was warned of. */
+    private final AtomicLong lastTooMuch = new AtomicLong();
 
     /** Warns, in one line, of those of these settings that have no effect and are not as they are by default, of each once. */
     public void warn(ServerConfig config, Set<String> names) {
@@ -47,6 +50,15 @@ public final class InertSettings {
     public void warnOfDirectory(ServerConfig config) {
         if (!config.hasDirectory() && told.add("dir")) {
             LOG.warn("dir {} is not there: the server goes on, as it keeps nothing in it", config.text("dir"));
+        }
+    }
+
+    /** Warns where maxmemory and what the JVM takes are more than there is: when the value changes. */
+    public void warnOfMemory(ServerConfig config) {
+        MemoryPlan plan = MemoryPlan.ofThisProcess();
+        long maxMemory = config.maxMemoryBytes();
+        if (!plan.fits(maxMemory) && lastTooMuch.getAndSet(maxMemory) != maxMemory) {
+            LOG.warn(plan.warning(maxMemory));
         }
     }
 

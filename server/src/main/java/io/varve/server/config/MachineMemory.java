@@ -6,6 +6,9 @@ import com.sun.management.OperatingSystemMXBean;
 
 /** How much memory there is. Immutable: static methods only. */
 public final class MachineMemory {
+    /** What the launcher has found, in bytes: it reads more limits than the JDK does, and sizes the JVM by them. */
+    private static final String FOUND_BY_LAUNCHER = "varve.memory.limit";
+
     private static final OperatingSystemMXBean SYSTEM = ManagementFactory
             .getPlatformMXBean(OperatingSystemMXBean.class);
 
@@ -13,6 +16,6 @@ public final class MachineMemory {
 
     /** The machine's memory or, where a cgroup allows less, that, in bytes (the JDK reads both). */
     public static long totalBytes() {
-        return SYSTEM.getTotalMemorySize();
+        return Math.min(SYSTEM.getTotalMemorySize(), Long.getLong(FOUND_BY_LAUNCHER, Long.MAX_VALUE));
     }
 }

@@ -61,7 +61,7 @@ public final class ServerConfig {
         this.file = file;
         this.directives = directives;
         long configured = number("maxmemory");
-        maxMemoryBytes = configured == 0 ? MachineMemory.totalBytes() / 2 : configured;
+        maxMemoryBytes = configured == 0 ? MemoryPlan.ofThisProcess().defaultMaxMemoryBytes() : configured;
         password = text("requirepass");
         slowlogMicros = number("slowlog-log-slower-than");
         latencyThresholdMillis = number("latency-monitor-threshold");
@@ -266,7 +266,7 @@ public final class ServerConfig {
         return text(name).equals("yes");
     }
 
-    /** What {@code maxmemory} comes to: half of the machine's or container's memory if it is 0. */
+    /** What {@code maxmemory} comes to: if it is 0, {@link MemoryPlan#defaultMaxMemoryBytes}. */
     public long maxMemoryBytes() {
         return maxMemoryBytes;
     }

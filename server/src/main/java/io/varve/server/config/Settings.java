@@ -119,7 +119,7 @@ public final class Settings {
     }
 
     private static void ours() {
-        integer("io-threads", Integer.toString(Math.min(128, Runtime.getRuntime().availableProcessors())), 1, 128,
+        integer("io-threads", Integer.toString(MemoryPlan.ofThisProcess().mostEventLoops()), 1, 128,
                 FIXED);
         integer("io-thread-slice-us", "100", 0, 100_000, FIXED);
         choice("transport", "auto", FIXED, List.of("auto", "epoll", "io_uring", "nio"));

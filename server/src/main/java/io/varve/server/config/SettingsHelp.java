@@ -45,7 +45,7 @@ public final class SettingsHelp {
 
     private static String line(Setting setting) {
         String meaning = switch (setting.name()) {
-            case "maxmemory" -> "; 0: half of the machine's memory";
+            case "maxmemory" -> "; 0: half of the machine's or container's memory, less below 256 MiB";
             case "metrics-port" -> "; 0: none";
             default -> "";
         };

@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.netty.util.internal.PlatformDependent;
 import io.varve.memory.Cache;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.resp.ArgumentMemory;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * charged to maxmemory. Thread-safe, as the pools, the cache and the counters are.
  *
  * <pre>
- *  0              POOLED_BYTES       LAST_POOLED_BYTES   -XX:MaxDirectMemorySize (64 MB)
+ *  0                  5/8                 13/16            -XX:MaxDirectMemorySize (64 MB, less in a small container)
  *  | pools: everything | pools: small buffers, and what    | the pools' last chunks |
  *  |                   | maxmemory refuses and soon ends   |                        |
  *                      | runs of the cache: what is kept, and replies as long as they like  ...
@@ -30,13 +31,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Netty's pools are bounded by the JVM's direct memory, which does not follow maxmemory, and who is refused there loses
  * the connection. So what takes memory for as long as a client likes (an unfinished request, an unread reply) must not
- * end in the pools once they hold {@link #POOLED_BYTES}.
+ * end in the pools once they hold five eighths of it.
  */
 final class ConnectionBuffers extends AbstractByteBufAllocator {
-    /** Up to so many bytes in the pools, nothing else is asked. */
-    static final long POOLED_BYTES = 40L << 20;
-    /** A buffer that maxmemory refuses may still be pooled up to here: what is read and answered at once lives on it. */
-    private static final long LAST_POOLED_BYTES = 52L << 20;
+    /** A larger limit of the JVM's is not used, so that what the process takes beside maxmemory does not follow its heap. */
+    private static final long MOST_DIRECT_BYTES = 64L << 20;
     /** Such a buffer is no longer than this. */
     private static final int SHORT_BYTES = 64 << 10;
     /** Shorter ones are always pooled: a run takes a page at least. */
@@ -45,8 +44,6 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private static final long LEFT_BYTES = 4 << 20;
     /** What one delivery of messages, which nobody has asked for, may take: what is written at a time, and what moves meanwhile. */
     private static final long DELIVERY_BYTES = 512 << 10;
-    /** Who listens and may read takes up to so much of the pools where maxmemory has nothing left: the rest is for replies. */
-    private static final long POOLED_WITH_MESSAGES_BYTES = 46L << 20;
     private static final int LOG_EVERY_MILLIS = 1000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionBuffers.class);
@@ -55,6 +52,12 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private final ByteBufAllocatorMetric pooled;
     private final Cache cache;
     private final ArgumentMemory heap;
+    /** Up to so many bytes in the pools, nothing else is asked. */
+    private final long pooledBytes;
+    /** Who listens and may read takes up to so much of the pools where maxmemory has nothing left: the rest is for replies. */
+    private final long pooledWithMessagesBytes;
+    /** A buffer that maxmemory refuses may still be pooled up to here: what is read and answered at once lives on it. */
+    private final long lastPooledBytes;
     /** Deliveries that were allowed and are not over: what they take is not charged yet. */
     private final AtomicInteger deliveries = new AtomicInteger();
     private final AtomicLong nextLogMillis = new AtomicLong();
@@ -65,7 +68,16 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
      * @param heap  what the objects around buffers outside of the pools are charged to
      */
     ConnectionBuffers(ByteBufAllocator pools, Cache cache, ArgumentMemory heap) {
+        this(pools, cache, heap, PlatformDependent.maxDirectMemory());
+    }
+
+    /** @param directBytes what the pools may take in all, by the JVM's limit */
+    ConnectionBuffers(ByteBufAllocator pools, Cache cache, ArgumentMemory heap, long directBytes) {
         super(true);
+        long direct = Math.min(MOST_DIRECT_BYTES, directBytes);
+        pooledBytes = direct / 8 * 5;
+        pooledWithMessagesBytes = direct / 32 * 23;
+        lastPooledBytes = direct / 16 * 13;
         this.pools = pools;
         pooled = ((ByteBufAllocatorMetricProvider) pools).metric();
         this.cache = cache;
@@ -86,7 +98,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     /** Evicts nothing: may be called under a shard's lock. */
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        if (initialCapacity < SMALL_BYTES || pooled.usedDirectMemory() + initialCapacity <= POOLED_BYTES) {
+        if (initialCapacity < SMALL_BYTES || pooled.usedDirectMemory() + initialCapacity <= pooledBytes) {
             try {
                 return pools.directBuffer(initialCapacity, maxCapacity);
             } catch (OutOfMemoryError directMemory) {
@@ -102,7 +114,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         if (charged != null) {
             return charged;
         }
-        if (bytes <= SHORT_BYTES && pooled.usedDirectMemory() + bytes <= LAST_POOLED_BYTES) {
+        if (bytes <= SHORT_BYTES && pooled.usedDirectMemory() + bytes <= lastPooledBytes) {
             try {
                 return pools.directBuffer(bytes, maxCapacity);
             } catch (OutOfMemoryError directMemory) {
@@ -126,7 +138,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
      * @throws NoBufferException if maxmemory has no room for it
      */
     ByteBuf forKeeping(int bytes) {
-        if (bytes < SMALL_BYTES || pooled.usedDirectMemory() + bytes <= POOLED_BYTES) {
+        if (bytes < SMALL_BYTES || pooled.usedDirectMemory() + bytes <= pooledBytes) {
             return directBuffer(bytes);
         }
         ByteBuf buffer = charged(bytes);
@@ -160,11 +172,11 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private boolean mayDeliver(boolean isBehind, long taken) {
         long used = pooled.usedDirectMemory();
         // What no longer fits in the pools is charged, from the first byte beyond them on.
-        if (used + taken <= POOLED_BYTES) {
+        if (used + taken <= pooledBytes) {
             return true;
         }
         long left = (isBehind ? LEFT_BYTES : LEFT_BYTES / 4) + taken;
-        return cache.hasRoom(left) || cache.admit(left) || !isBehind && used + taken <= POOLED_WITH_MESSAGES_BYTES;
+        return cache.hasRoom(left) || cache.admit(left) || !isBehind && used + taken <= pooledWithMessagesBytes;
     }
 
     /** What was written is charged, or nothing was written after all. */
@@ -177,8 +189,12 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         return isShort() && buffer.capacity() >= SMALL_BYTES && buffer.alloc() != this;
     }
 
+    long pooledBytes() {
+        return pooledBytes;
+    }
+
     private boolean isShort() {
-        return pooled.usedDirectMemory() > POOLED_BYTES;
+        return pooled.usedDirectMemory() > pooledBytes;
     }
 
     /** Logs that a connection is closed for want of memory: once a second, however many there are. */

@@ -90,7 +90,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        if (!server.clients().admit(server.config().number("maxclients"))) {
+        if (!server.clients().admit(server.mostClients())) {
             refuse("ERR max number of clients reached");
             return;
         }

@@ -17,6 +17,11 @@ public final class ArgumentMemory {
     /** Such a piece is allowed in any case. */
     private static final long SMALL_PIECE_BYTES = 64 << 10;
 
+    /** What the server itself has on the heap: of a small one that is a good part. */
+    private static final long SERVER_BYTES = 14 << 20;
+    /** What one connection has there while it says nothing. */
+    private static final int CONNECTION_BYTES = 2 << 10;
+
     private final long limitBytes;
     private final AtomicLong taken = new AtomicLong();
 
@@ -30,7 +35,7 @@ public final class ArgumentMemory {
      * @param others bytes of it that are others' already
      */
     public static ArgumentMemory ofHeapBeside(long others) {
-        return new ArgumentMemory((Runtime.getRuntime().maxMemory() - others) / 4 * 3);
+        return new ArgumentMemory(Math.max(0, heapOfClientsBytes(Runtime.getRuntime().maxMemory()) - others) / 4 * 3);
     }
 
     /** This part of the heap: an eighth for 8. */
@@ -40,7 +45,24 @@ public final class ArgumentMemory {
 
     /** How much that is. */
     public static long heapPartBytes(int part) {
-        return Runtime.getRuntime().maxMemory() / part;
+        return heapOfClientsBytes(Runtime.getRuntime().maxMemory()) / part;
+    }
+
+    /**
+     * What of a heap may be divided among clients: nearly all of a large one, of which the rest leaves enough for the server itself, and
+     * of a small one what is beside the server.
+     */
+    static long heapOfClientsBytes(long heapBytes) {
+        return Math.min(heapBytes, Math.max(0, heapBytes - SERVER_BYTES) / 5 * 6);
+    }
+
+    /** As many connections as the heap has room for: some ten thousand in 96 MB. */
+    public static long mostConnections() {
+        return mostConnections(Runtime.getRuntime().maxMemory());
+    }
+
+    static long mostConnections(long heapBytes) {
+        return Math.max(0, heapBytes - SERVER_BYTES) / 4 / CONNECTION_BYTES;
     }
 
     /** @return whether there was room; if not, nothing is taken */

@@ -56,7 +56,7 @@ class ConnectionBuffersTest {
     }
 
     private void fillThePools() {
-        hold(buffers.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        hold(buffers.directBuffer((int) buffers.pooledBytes()));
         assertThat(charged()).isZero();
     }
 
@@ -89,7 +89,7 @@ class ConnectionBuffersTest {
 
     @Test
     void whatIsTooMuchForThePoolsAtOnceIsCharged() {
-        hold(buffers.directBuffer((int) ConnectionBuffers.POOLED_BYTES - (1 << 20)));
+        hold(buffers.directBuffer((int) buffers.pooledBytes() - (1 << 20)));
         assertThat(hold(buffers.directBuffer(2 << 20)).capacity()).isEqualTo(2 << 20);
         assertThat(charged()).isEqualTo(2 << 20);
     }
@@ -119,7 +119,7 @@ class ConnectionBuffersTest {
     void whatIsKeptLeavesThePoolsWhenTheyAreShort() {
         ByteBuf pooled = hold(buffers.directBuffer(64 << 10));
         assertThat(buffers.isToMove(pooled)).isFalse();
-        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        hold(pools.directBuffer((int) buffers.pooledBytes()));
         assertThat(buffers.isToMove(pooled)).isTrue();
         ByteBuf kept = hold(buffers.forKeeping(64 << 10));
         assertThat(charged()).isEqualTo(64 << 10);
@@ -129,7 +129,7 @@ class ConnectionBuffersTest {
     /** The pools are seldom full to the byte: what is written next is charged all the same. */
     @Test
     void listenersLeaveSomeOfMaxmemoryAsSoonAsTheirMessagesAreCharged() {
-        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES - (600 << 10)));
+        hold(pools.directBuffer((int) buffers.pooledBytes() - (600 << 10)));
         fillMaxmemory();
         assertThat(mayDeliver(true)).isTrue();
         hold(pools.directBuffer(100 << 10));
@@ -138,7 +138,7 @@ class ConnectionBuffersTest {
 
     @Test
     void whoListensAndMayReadLeavesLess() {
-        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        hold(pools.directBuffer((int) buffers.pooledBytes()));
         while (mayDeliver(true)) {
             hold(buffers.directBuffer(200_000));
         }
@@ -154,7 +154,7 @@ class ConnectionBuffersTest {
     /** Two event loops that look at the same time find the same room: it is for one of them. */
     @Test
     void deliveriesUnderWayAreTakenFromWhatIsLeft() {
-        hold(pools.directBuffer((int) ConnectionBuffers.POOLED_BYTES));
+        hold(pools.directBuffer((int) buffers.pooledBytes()));
         while (mayDeliver(true)) {
             hold(buffers.directBuffer(200_000));
         }
@@ -180,5 +180,16 @@ class ConnectionBuffersTest {
         for (ValueRun run = cache.newBuffer(50_000); run != null; run = cache.newBuffer(50_000)) {
             runs.add(run);
         }
+    }
+
+    @Test
+    void thePoolsFollowTheJvmsLimitOfDirectMemory() {
+        ConnectionBuffers small = new ConnectionBuffers(pools, cache, heap, 8 << 20);
+        assertThat(small.pooledBytes()).isEqualTo(5 << 20);
+        assertThat(new ConnectionBuffers(pools, cache, heap, 1L << 40).pooledBytes()).isEqualTo(40 << 20);
+        hold(small.directBuffer(5 << 20));
+        assertThat(cache.stats().poolBytes()).isEqualTo(chargedAtFirst);
+        hold(small.directBuffer(1 << 20));
+        assertThat(cache.stats().poolBytes()).isGreaterThan(chargedAtFirst);
     }
 }
