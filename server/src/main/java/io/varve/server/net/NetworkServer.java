@@ -20,7 +20,6 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
-import io.varve.memory.Cache;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ConfigListener;
 import io.varve.server.command.ServerContext;
