@@ -192,24 +192,8 @@ public final class Dispatcher implements AutoCloseable {
             if (below != null) {
                 batch.endFetches();
             }
-            if (spec != null) {
-                if (tracker != null) {
-                    TrackedReads.commandEnded(client, tracker, spec);
-                }
-                if (ran) {
-                    times.ran(batch, i, failed, client, session.now());
-                } else if (queued) {
-                    times.queued(batch, i, client, session.now());
-                    notRun++;
-                } else {
-                    times.refused(batch, i, spec, client, session.now());
-                    notRun++;
-                }
-                last = spec;
-            } else {
-                times.skip();
-                notRun++;
-            }
+            notRun += endCommand(batch, i, spec, client) ? 0 : 1;
+            last = spec == null ? last : spec;
             i++;
         }
         times.settle(batch, i, client, session.now());
@@ -218,6 +202,25 @@ public final class Dispatcher implements AutoCloseable {
             client.interacted(last.fullName(), batch.argumentCount(i - 1), session.now());
         }
         return i;
+    }
+
+    /** Counts a command that is over. @return whether it ran */
+    private boolean endCommand(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
+        if (spec == null) {
+            times.skip();
+            return false;
+        }
+        if (tracker != null) {
+            TrackedReads.commandEnded(client, tracker, spec);
+        }
+        if (ran) {
+            times.ran(batch, command, failed, client, session.now());
+        } else if (queued) {
+            times.queued(batch, command, client, session.now());
+        } else {
+            times.refused(batch, command, spec, client, session.now());
+        }
+        return ran;
     }
 
     /** Writes what is to be read before the reply of a command. */
