@@ -31,7 +31,8 @@ class ExporterReadsTest {
             "redis_build_id", "redis_mode", "os", "monotonic_clock", "multiplexing_api", "java_version",
             "process_supervised", "run_id", "executable", "config_file", "maxmemory_policy", "mem_allocator",
             "rdb_last_bgsave_status", "aof_last_bgrewrite_status", "aof_last_write_status", "role",
-            "master_failover_state", "listener0", "master_replid", "master_replid2", "cleaner_policy", "expire_algorithm");
+            "master_failover_state", "listener0", "master_replid", "master_replid2", "cleaner_policy",
+            "expire_algorithm");
 
     private VarveServer server;
     private RawClient client;

@@ -53,7 +53,8 @@ class MainTest {
     void allBadSettingsAreReported_eachInItsLine_andNothingIsStarted() {
         assertThat(run("serve", "--port", "70000", "--appendonly", "yes", "--pidfile", "nowhere/pid", "--hz", "x"))
                 .isEqualTo(2);
-        assertThat(err.toString(StandardCharsets.UTF_8).lines()).hasSize(3).allMatch(line -> line.startsWith("varve: --"));
+        assertThat(err.toString(StandardCharsets.UTF_8).lines()).hasSize(3)
+                .allMatch(line -> line.startsWith("varve: --"));
         assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 

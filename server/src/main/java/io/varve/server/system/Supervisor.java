@@ -86,6 +86,11 @@ public final class Supervisor {
                         NOTIFY_SOCKET + " " + socket + ": allowed is a path, or an abstract name that begins with @");
     }
 
+    /** Whether there is one that can be told. */
+    public boolean isThere() {
+        return kind != Kind.NONE;
+    }
+
     /** Clients can connect. */
     public void ready() {
         switch (kind) {
