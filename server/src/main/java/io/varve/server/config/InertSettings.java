@@ -19,7 +19,7 @@ public final class InertSettings {
     /** Names, of which there are no more than settings: whoever repeats CONFIG SET does not fill the log. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /** Warns, in one line, of those of these settings that have no effect and are not as they are by default, of each once. */
+    /** Warns, in one line, of those of these settings that have no effect and not their default; of each once. */
     public void warn(ServerConfig config, Set<String> names) {
         List<String> fresh = new ArrayList<>();
         for (String name : names) {

@@ -4,8 +4,8 @@ import io.varve.server.system.Supervisor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values of settings that promise what Varve does not keep, and that would change what the data means: they are refused. Immutable: static
- * methods only.
+ * Values of settings that promise what Varve does not keep, and that would change what the data means: they are refused.
+ * Immutable: static methods only.
  */
 final class UnsupportedValues {
     private static final String NO = "no";
@@ -15,7 +15,7 @@ final class UnsupportedValues {
     /**
      * Why a value is refused, and how to go on; null if it is not.
      *
-     * @param supervised as the setting says: as in Redis, a server that a service manager has started stays in the foreground
+     * @param supervised the setting: as in Redis, a server that a service manager starts stays in the foreground
      */
     static @Nullable String reason(Setting setting, String value, String supervised) {
         return switch (setting.name()) {
