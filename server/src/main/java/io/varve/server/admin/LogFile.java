@@ -21,7 +21,10 @@ import io.varve.server.config.ConfigException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** What the setting {@code logfile} does: the log goes to a file, and to nowhere else. Confined to the thread that opens and closes it. */
+/**
+ * What the setting {@code logfile} does: the log goes to a file, and to nowhere else. Confined to the thread that opens and
+ * closes it.
+ */
 public final class LogFile implements AutoCloseable {
     private static final String LINE = "%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level %logger{0} - %msg%n";
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/** The three bytes that some editors put in front of UTF-8 text, and that mean nothing. Immutable: static methods only. */
+/** The three bytes that some editors write before UTF-8 text, and that mean nothing. Immutable: static methods only. */
 public final class ByteOrderMark {
     private static final byte[] UTF_8 = "\uFEFF".getBytes(StandardCharsets.UTF_8);
 

@@ -22,7 +22,7 @@ public final class InertSettings {
     /** The last maxmemory that was warned of. */
     private final AtomicLong lastTooMuch = new AtomicLong();
 
-    /** Warns, in one line, of those of these settings that have no effect and are not as they are by default, of each once. */
+    /** Warns, in one line, of those of these settings that have no effect and not their default; of each once. */
     public void warn(ServerConfig config, Set<String> names) {
         List<String> fresh = new ArrayList<>();
         for (String name : names) {

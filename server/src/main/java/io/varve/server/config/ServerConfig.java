@@ -196,7 +196,7 @@ public final class ServerConfig {
         List<SettingProblem> problems = new ArrayList<>();
         for (Setting setting : Settings.all().values()) {
             String value = asSet(setting.name());
-            String reason = UnsupportedValues.reason(setting, value);
+            String reason = UnsupportedValues.reason(setting, value, text("supervised"));
             if (reason != null) {
                 problems.add(new SettingProblem(setting.name(), value, reason));
             }

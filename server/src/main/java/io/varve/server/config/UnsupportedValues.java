@@ -1,18 +1,23 @@
 package io.varve.server.config;
 
+import io.varve.server.system.Supervisor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values of settings that promise what Varve does not keep, and that would change what the data means: they are refused. Immutable: static
- * methods only.
+ * Values of settings that promise what Varve does not keep, and that would change what the data means: they are refused.
+ * Immutable: static methods only.
  */
 final class UnsupportedValues {
     private static final String NO = "no";
 
     private UnsupportedValues() {}
 
-    /** Why a value is refused, and how to go on; null if it is not. */
-    static @Nullable String reason(Setting setting, String value) {
+    /**
+     * Why a value is refused, and how to go on; null if it is not.
+     *
+     * @param supervised the setting: as in Redis, a server that a service manager starts stays in the foreground
+     */
+    static @Nullable String reason(Setting setting, String value, String supervised) {
         return switch (setting.name()) {
             case "save" -> value.isEmpty()
                     ? null
@@ -29,7 +34,7 @@ final class UnsupportedValues {
             case "cluster-enabled" -> value.equals(NO)
                     ? null
                     : "allowed is no: Varve does not divide keys among servers; let the clients do so, or use one larger server";
-            case "daemonize" -> value.equals(NO)
+            case "daemonize" -> value.equals(NO) || isSupervised(supervised)
                     ? null
                     : "allowed is no: the server stays in the foreground; let systemd start it (Type=notify, supervised systemd) or another"
                             + " supervisor, and override a file that says yes by --daemonize no";
@@ -37,6 +42,14 @@ final class UnsupportedValues {
                     ? null
                     : "allowed is no: keys expire and are evicted at all times";
             default -> null;
+        };
+    }
+
+    private static boolean isSupervised(String setting) {
+        return switch (setting) {
+            case "systemd", "upstart" -> true;
+            case "auto" -> Supervisor.of(setting, System.getenv()).isThere();
+            default -> false;
         };
     }
 }

@@ -31,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens, and runs the event loops. Confined to the thread that starts and closes it; its event loops own the
- * connections.
+ * Listens, and runs the event loops. One thread starts and closes it; where it listens is guarded by itself, as CONFIG
+ * SET may change that; its event loops own the connections.
  */
 public final class NetworkServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NetworkServer.class);
@@ -48,7 +48,7 @@ public final class NetworkServer implements AutoCloseable {
 
     private final ServerContext server;
     private final EventLoopGroup loops;
-    /** Opens and closes the sockets that are listened on, so that an event loop which changes them waits for no other one. */
+    /** Accepts connections. An event loop that opens or closes a socket by CONFIG SET waits for this one alone. */
     private final EventLoopGroup acceptor;
     private final ChannelGroup listening = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -103,14 +103,17 @@ public final class NetworkServer implements AutoCloseable {
         return network;
     }
 
-    private void listen() throws IOException {
+    private synchronized void listen() throws IOException {
         ServerConfig config = server.config();
+        // Before the first client can change a setting; it waits until all sockets are there.
+        server.onConfig(this::prepare);
         String bind = config.text("bind");
         int tlsWanted = config.intNumber("tls-port");
         Path socket = config.unixSocket();
         if (tlsWanted != 0) {
             TlsDoor door = new TlsDoor(config, loans);
             tls = door;
+            server.onConfig(door::prepare);
             tlsListeners = new TcpListeners(tcpBootstrap(config, door), listening);
         }
         hasOtherThanPlain = tlsWanted != 0 || socket != null;
@@ -122,20 +125,15 @@ public final class NetworkServer implements AutoCloseable {
             tlsListeners.listen(bind, tlsWanted);
         }
         if (socket != null) {
-            unixListener = UnixListener.open(bootstrap(config, transport.serverDomainChannel(), null), transport,
-                    config,
-                    socket);
+            ServerBootstrap bootstrap = bootstrap(config, transport.serverDomainChannel(), null);
+            unixListener = UnixListener.open(bootstrap, transport, config, socket);
             listening.add(unixListener.channel());
         }
-        if (tls != null) {
-            server.onConfig(tls::prepare);
-        }
-        server.onConfig(this::prepare);
         tellWhere(config);
     }
 
-    /** Listens elsewhere if {@code bind} or {@code port} are changed: the new sockets are there before the old ones go. */
-    private ConfigListener.Change prepare(ServerConfig changed, Set<String> named) {
+    /** Listens elsewhere if {@code bind} or {@code port} are changed: new sockets are there before old ones go. */
+    private synchronized ConfigListener.Change prepare(ServerConfig changed, Set<String> named) {
         ServerConfig now = server.config();
         String bind = changed.text("bind");
         boolean moves = !bind.equals(now.text("bind"));

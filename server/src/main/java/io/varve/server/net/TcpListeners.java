@@ -2,6 +2,7 @@ package io.varve.server.net;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -18,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets that are listened on at one port, one for each address of {@code bind}. Guarded by itself; whoever waits here is on no event
- * loop that accepts connections.
+ * The sockets that are listened on at one port, one for each address of {@code bind}. Guarded by itself; no caller is on
+ * the event loop that accepts connections, as callers wait for it.
  */
 final class TcpListeners {
     private static final Logger LOG = LoggerFactory.getLogger(TcpListeners.class);
@@ -62,7 +63,7 @@ final class TcpListeners {
      * @param wanted the port; 0 for a free one
      * @throws IOException if an address that has to be there cannot be had; nothing is listened on then
      */
-    void listen(String bind, int wanted) throws IOException {
+    synchronized void listen(String bind, int wanted) throws IOException {
         prepare(bind, wanted).apply();
     }
 
@@ -72,7 +73,8 @@ final class TcpListeners {
     }
 
     /**
-     * Opens the sockets that are wanted and not there yet; those that are not wanted any more are closed when the change is applied.
+     * Opens the sockets that are wanted and not there yet; those that are not wanted are closed when the change is
+     * applied.
      *
      * @param wanted the port; 0 for a free one
      * @throws IOException if an address that has to be there cannot be had; what was listened on is listened on still
@@ -122,13 +124,15 @@ final class TcpListeners {
                 bound = ((InetSocketAddress) channel.localAddress()).getPort();
                 channels.put(new Address(host, bound), channel);
             } else if (!optional) {
-                failures.add(address + ": " + attempt.cause().getMessage());
+                failures.add(address + ": " + (attempt.cause() instanceof UnresolvedAddressException
+                        ? "the name is not known"
+                        : attempt.cause().getMessage()));
             }
         }
 
         /**
-         * All addresses and one of them exclude each other at the same port: the old socket goes first then, and comes back if the new one
-         * cannot be had.
+         * All addresses and one of them exclude each other at the same port: the old socket is closed first then, and
+         * opened again if the new one cannot be had.
          */
         private boolean closeInTheWay(Address wanted) {
             boolean any = false;

@@ -15,10 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the service manager that started the process when it is ready and when it ends: what the setting {@code supervised} does. Immutable.
+ * Tells the service manager that started the process when it is ready and when it ends: what the setting
+ * {@code supervised} does. Immutable.
  *
- * <p>systemd is told by datagrams to the socket in the file system, or by an abstract name, that {@code NOTIFY_SOCKET} holds. upstart is told
- * by stopping the process, which it lets go on. The JDK has no datagrams for such sockets, so the C library is called.
+ * <p>systemd is sent datagrams at the path, or the abstract name, that {@code NOTIFY_SOCKET} holds. The process stops
+ * itself to tell upstart, which lets it go on. The JDK has no datagrams for such sockets, so the C library is called.
  */
 public final class Supervisor {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
@@ -84,6 +85,11 @@ public final class Supervisor {
                 ? new Supervisor(Kind.SYSTEMD, socket, null)
                 : new Supervisor(Kind.NONE, null,
                         NOTIFY_SOCKET + " " + socket + ": allowed is a path, or an abstract name that begins with @");
+    }
+
+    /** Whether there is one that can be told. */
+    public boolean isThere() {
+        return kind != Kind.NONE;
     }
 
     /** Clients can connect. */

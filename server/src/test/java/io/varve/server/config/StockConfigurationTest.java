@@ -9,10 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -29,7 +32,7 @@ public class StockConfigurationTest {
         }
     }
 
-    private ServerConfig read(String name, String options) throws IOException {
+    private ServerConfig read(String name, @Nullable String options) throws IOException {
         List<String> arguments = new ArrayList<>();
         arguments.add(Files.write(folder.resolve("stock.conf"), lines(name)).toString());
         if (options != null) {
@@ -39,9 +42,10 @@ public class StockConfigurationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"redis-7.0-debian.conf,--supervised systemd --daemonize no", "redis-7.2.conf,", "redis-7.4.conf,",
+    @CsvSource({"redis-7.0-debian.conf,--supervised systemd --daemonize no", "redis-7.0-debian.conf,--daemonize no",
+            "redis-7.0-debian.conf,--supervised systemd", "redis-7.2.conf,", "redis-7.4.conf,",
             "valkey-9.0.conf,"})
-    void aStockFileIsAccepted_andEachValueIsShown(String name, String options) throws IOException {
+    void aStockFileIsAccepted_andEachValueIsShown(String name, @Nullable String options) throws IOException {
         ServerConfig config = read(name, options);
         assertThat(config.number("databases")).isEqualTo(16);
         assertThat(config.text("bind")).isEqualTo("127.0.0.1 -::1");
@@ -57,10 +61,13 @@ public class StockConfigurationTest {
         }
     }
 
-    @Test
-    void theFileOfDebianIsRefusedWithoutItsUnitsOptions() {
-        assertThatThrownBy(() -> read("redis-7.0-debian.conf", null)).isInstanceOf(ConfigException.class).message()
-                .hasLineCount(1).contains("stock.conf:", ": daemonize yes: allowed is no", "--daemonize no");
+    /** No service manager has started the tests. */
+    @ParameterizedTest
+    @NullSource
+    @ValueSource(strings = {"--supervised no", "--supervised auto", "--daemonize yes"})
+    void theFileOfDebianIsRefusedWithoutItsUnitsOptions(@Nullable String options) {
+        assertThatThrownBy(() -> read("redis-7.0-debian.conf", options)).isInstanceOf(ConfigException.class).message()
+                .hasLineCount(1).contains("daemonize yes: allowed is no", "--daemonize no");
     }
 
     /** Users take the hash off lines that stock files hold as comments. */
