@@ -14,22 +14,31 @@ import static org.assertj.core.api.Assertions.assertThat;
  * functions and scripts. Confined to the test's thread.
  */
 class AbsentFeaturesDifferentialTest {
-    private static final List<String> COMMANDS = List.of("READONLY", "READONLY x", "READWRITE", "ASKING", "ASKING x", "CLUSTER",
+    private static final List<String> COMMANDS = List.of("READONLY", "READONLY x", "READWRITE", "ASKING", "ASKING x",
+            "CLUSTER",
             "CLUSTER FOO", "CLUSTER HELP", "CLUSTER ADDSLOTS 1", "CLUSTER ADDSLOTS", "CLUSTER ADDSLOTSRANGE 1 2",
             "CLUSTER BUMPEPOCH", "CLUSTER COUNT-FAILURE-REPORTS a", "CLUSTER COUNTKEYSINSLOT a", "CLUSTER DELSLOTS 1",
-            "CLUSTER DELSLOTSRANGE 1 2", "CLUSTER FAILOVER", "CLUSTER FLUSHSLOTS", "CLUSTER FORGET a", "CLUSTER GETKEYSINSLOT 1 1",
+            "CLUSTER DELSLOTSRANGE 1 2", "CLUSTER FAILOVER", "CLUSTER FLUSHSLOTS", "CLUSTER FORGET a",
+            "CLUSTER GETKEYSINSLOT 1 1",
             "CLUSTER INFO", "CLUSTER KEYSLOT a", "CLUSTER KEYSLOT", "CLUSTER LINKS", "CLUSTER MEET a 1", "CLUSTER MYID",
-            "CLUSTER NODES", "CLUSTER NODES x", "CLUSTER REPLICAS a", "CLUSTER REPLICATE a", "CLUSTER RESET", "CLUSTER SAVECONFIG",
-            "CLUSTER SET-CONFIG-EPOCH 1", "CLUSTER SETSLOT 1 NODE a", "CLUSTER SHARDS", "CLUSTER SLAVES a", "CLUSTER SLOTS",
-            "REPLICAOF NO ONE", "SLAVEOF NO ONE", "replicaof no one", "REPLICAOF NO", "REPLICAOF a 99999999", "REPLICAOF a -1",
+            "CLUSTER NODES", "CLUSTER NODES x", "CLUSTER REPLICAS a", "CLUSTER REPLICATE a", "CLUSTER RESET",
+            "CLUSTER SAVECONFIG",
+            "CLUSTER SET-CONFIG-EPOCH 1", "CLUSTER SETSLOT 1 NODE a", "CLUSTER SHARDS", "CLUSTER SLAVES a",
+            "CLUSTER SLOTS",
+            "REPLICAOF NO ONE", "SLAVEOF NO ONE", "replicaof no one", "REPLICAOF NO", "REPLICAOF a 99999999",
+            "REPLICAOF a -1",
             "SLAVEOF a b", "ROLE", "FAILOVER", "FAILOVER ABORT", "FAILOVER TO", "FAILOVER TO a 1", "FAILOVER TO a b",
-            "FAILOVER TIMEOUT 0", "FAILOVER TIMEOUT a", "FAILOVER TIMEOUT 5", "FAILOVER TIMEOUT 5 TIMEOUT 5", "FAILOVER FORCE",
-            "FAILOVER FORCE FORCE", "FAILOVER ABORT FORCE", "FAILOVER foo", "FAILOVER TO a 1 FORCE TIMEOUT 5", "FUNCTION",
+            "FAILOVER TIMEOUT 0", "FAILOVER TIMEOUT a", "FAILOVER TIMEOUT 5", "FAILOVER TIMEOUT 5 TIMEOUT 5",
+            "FAILOVER FORCE",
+            "FAILOVER FORCE FORCE", "FAILOVER ABORT FORCE", "FAILOVER foo", "FAILOVER TO a 1 FORCE TIMEOUT 5",
+            "FUNCTION",
             "FUNCTION FOO", "FUNCTION LIST", "FUNCTION LIST WITHCODE", "FUNCTION LIST WITHCODE WITHCODE",
             "FUNCTION LIST LIBRARYNAME", "FUNCTION LIST LIBRARYNAME a", "FUNCTION LIST LIBRARYNAME a LIBRARYNAME b",
-            "FUNCTION LIST foo", "FUNCTION STATS a", "FUNCTION DUMP", "FUNCTION DELETE a", "FUNCTION KILL", "FUNCTION LOAD",
+            "FUNCTION LIST foo", "FUNCTION STATS a", "FUNCTION DUMP", "FUNCTION DELETE a", "FUNCTION KILL",
+            "FUNCTION LOAD",
             "FUNCTION LOAD x", "FUNCTION LOAD REPLACE x", "FUNCTION LOAD foo x", "FUNCTION LOAD REPLACE REPLACE x",
-            "FUNCTION LOAD #!other\\sname=l\\nx", "FUNCTION FLUSH", "SCRIPT", "SCRIPT FOO", "SCRIPT EXISTS", "SCRIPT EXISTS a",
+            "FUNCTION LOAD #!other\\sname=l\\nx", "FUNCTION FLUSH", "SCRIPT", "SCRIPT FOO", "SCRIPT EXISTS",
+            "SCRIPT EXISTS a",
             "SCRIPT EXISTS a b 000", "SCRIPT FLUSH", "SCRIPT FLUSH ASYNC", "SCRIPT FLUSH SYNC", "SCRIPT FLUSH FOO",
             "SCRIPT FLUSH SYNC x", "SCRIPT KILL", "SCRIPT KILL x", "MODULE LIST");
 
@@ -75,7 +84,8 @@ class AbsentFeaturesDifferentialTest {
             assertThat(client.call("GET", "k").text()).isEqualTo("v");
             assertThat(client.call("CLUSTER", "MYSHARDID").text())
                     .isEqualTo("ERR This instance has cluster support disabled");
-            assertThat(client.call("FUNCTION", "LOAD", "#!lua name=l\nx").text()).isEqualTo("ERR Engine 'lua' not found");
+            assertThat(client.call("FUNCTION", "LOAD", "#!lua name=l\nx").text())
+                    .isEqualTo("ERR Engine 'lua' not found");
             assertThat(client.call("FUNCTION", "STATS").toString())
                     .isEqualTo("*[$\"running_script\", $\"-1 (null)\", $\"engines\", *\"0\"]");
             for (String container : List.of("FUNCTION", "SCRIPT", "CLUSTER")) {
@@ -91,7 +101,8 @@ class AbsentFeaturesDifferentialTest {
         try (VarveServer varve = start(); RawClient client = new RawClient(varve.port())) {
             assertThat(client.call("INFO").text()).contains("unknown_commands:0").doesNotContain("unknowncmd_");
             for (int i = 0; i < 3; i++) {
-                assertThat(client.call("EVALSHA", "0".repeat(40), "0").text()).startsWith("ERR unknown command 'EVALSHA'");
+                assertThat(client.call("EVALSHA", "0".repeat(40), "0").text())
+                        .startsWith("ERR unknown command 'EVALSHA'");
             }
             assertThat(client.call("script", "load", "return 1").text())
                     .isEqualTo("ERR unknown subcommand 'load'. Try SCRIPT HELP.");

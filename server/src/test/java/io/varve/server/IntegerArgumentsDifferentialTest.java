@@ -19,7 +19,8 @@ class IntegerArgumentsDifferentialTest {
     private static final String KEYS = " keys:";
     private static final String MIN_PLUS_1 = "-9223372036854775807";
 
-    private static final List<String> VALUES = List.of(MIN, MIN_PLUS_1, "-4611686018427387904", "-2147483649", "-2147483648", "-2", "-1",
+    private static final List<String> VALUES = List.of(MIN, MIN_PLUS_1, "-4611686018427387904", "-2147483649",
+            "-2147483648", "-2", "-1",
             "0", "1", "2", "2147483646", "2147483647", "2147483648", "4294967295", "4294967296", "4611686018427387904",
             "9223372036854775806", "9223372036854775807", "9223372036854775808", "-9223372036854775809",
             "18446744073709551615", "18446744073709551616", "100000000000000000000000", "-100000000000000000000000", "",
@@ -34,25 +35,34 @@ class IntegerArgumentsDifferentialTest {
 
     /** A {@code #} is the integer. */
     private static final List<String> STRINGS = List.of("INCRBY n #", "DECRBY n #", "INCRBY s #", "DECRBY missing #",
-            "APPEND n #", "SETRANGE s # x", "SETRANGE missing # x", "SETRANGE missing #", "GETRANGE s # 3", "GETRANGE s 1 #",
-            "GETRANGE s # #", "GETRANGE missing # #", "SUBSTR s # -1", "SUBSTR s 0 #", "SETEX k # v", "PSETEX k # v", "SET k v EX #",
+            "APPEND n #", "SETRANGE s # x", "SETRANGE missing # x", "SETRANGE missing #", "GETRANGE s # 3",
+            "GETRANGE s 1 #",
+            "GETRANGE s # #", "GETRANGE missing # #", "SUBSTR s # -1", "SUBSTR s 0 #", "SETEX k # v", "PSETEX k # v",
+            "SET k v EX #",
             "SET k v PX #", "SET k v EXAT #", "SET k v PXAT #", "SET s v EX # GET", "GETEX s EX #", "GETEX s PX #",
-            "GETEX s EXAT #", "GETEX s PXAT #", "GETEX missing EX #", "LCS a b IDX MINMATCHLEN #", 
+            "GETEX s EXAT #", "GETEX s PXAT #", "GETEX missing EX #", "LCS a b IDX MINMATCHLEN #",
             "SETBIT s 3 #", "GETBIT s #", "GETBIT missing #", "BITCOUNT s # 3", "BITCOUNT s 1 #", "BITCOUNT s # #",
-            "BITCOUNT s # 20 BIT", "BITCOUNT s 2 # BIT", "BITCOUNT missing # #", "BITPOS s 1 #", "BITPOS s 0 # 3", "BITPOS s 1 1 #",
-            "BITPOS s 1 # # BIT", "BITPOS s #", "BITPOS missing 0 #", "BITFIELD s SET i64 0 #", "BITFIELD n SET u63 0 #",
+            "BITCOUNT s # 20 BIT", "BITCOUNT s 2 # BIT", "BITCOUNT missing # #", "BITPOS s 1 #", "BITPOS s 0 # 3",
+            "BITPOS s 1 1 #",
+            "BITPOS s 1 # # BIT", "BITPOS s #", "BITPOS missing 0 #", "BITFIELD s SET i64 0 #",
+            "BITFIELD n SET u63 0 #",
             "BITFIELD n SET i8 0 #", "BITFIELD n INCRBY i64 0 #", "BITFIELD n OVERFLOW SAT INCRBY i64 0 #",
             "BITFIELD n OVERFLOW FAIL INCRBY u63 0 #", "BITFIELD n OVERFLOW SAT INCRBY u8 0 #",
             "BITFIELD n OVERFLOW SAT INCRBY i5 0 #", "BITFIELD n OVERFLOW WRAP INCRBY u8 0 #",
-            "BITFIELD n OVERFLOW FAIL INCRBY i7 3 #", "BITFIELD n OVERFLOW FAIL SET u8 0 #", "BITFIELD n OVERFLOW SAT SET i8 0 #",
-            "BITFIELD s GET u8 #", "BITFIELD s GET u8 \\#", "BITFIELD_RO s GET i64 #", "BITFIELD s GET u#", "BITFIELD s GET i# 0",
+            "BITFIELD n OVERFLOW FAIL INCRBY i7 3 #", "BITFIELD n OVERFLOW FAIL SET u8 0 #",
+            "BITFIELD n OVERFLOW SAT SET i8 0 #",
+            "BITFIELD s GET u8 #", "BITFIELD s GET u8 \\#", "BITFIELD_RO s GET i64 #", "BITFIELD s GET u#",
+            "BITFIELD s GET i# 0",
             "BITFIELD s GET u# 0", "BITFIELD missing GET u8 #");
 
     private static final List<String> LISTS = List.of("LPOS l a RANK #", "LPOS l a COUNT #", "LPOS l a MAXLEN #",
-            "LPOS l a RANK # COUNT 0", "LPOS l a RANK # MAXLEN #", "LPOS missing a RANK #", "LPOS missing a RANK # COUNT 2",
-            "LREM l # a", "LREM missing # a", "LSET l # v", "LSET missing # v", "LINDEX l #", "LINDEX missing #", "LRANGE l # 3",
+            "LPOS l a RANK # COUNT 0", "LPOS l a RANK # MAXLEN #", "LPOS missing a RANK #",
+            "LPOS missing a RANK # COUNT 2",
+            "LREM l # a", "LREM missing # a", "LSET l # v", "LSET missing # v", "LINDEX l #", "LINDEX missing #",
+            "LRANGE l # 3",
             "LRANGE l 1 #", "LRANGE l # #", "LTRIM l # 3", "LTRIM l 1 #", "LTRIM l # #", "LPOP l #", "RPOP l #",
-            "LPOP missing #", "LMPOP # l LEFT", "LMPOP 1 l LEFT COUNT #", "LMPOP 2 l missing RIGHT COUNT #", "BLMPOP 1 # l LEFT",
+            "LPOP missing #", "LMPOP # l LEFT", "LMPOP 1 l LEFT COUNT #", "LMPOP 2 l missing RIGHT COUNT #",
+            "BLMPOP 1 # l LEFT",
             "BLMPOP 1 1 l LEFT COUNT #", "BLPOP l #", "BRPOP l #", "BLMOVE l l LEFT RIGHT #", "BRPOPLPUSH l l #",
             "SORT l ALPHA LIMIT # 2", "SORT l ALPHA LIMIT 1 #", "SORT l ALPHA LIMIT # #", "SORT_RO l LIMIT 0 # ALPHA",
             "SORT missing LIMIT # #");
@@ -63,24 +73,33 @@ class IntegerArgumentsDifferentialTest {
             "SCAN 0 COUNT #", "SSCAN missing #", "SPOP one #", "SPOP missing #", "SRANDMEMBER one #",
             "SRANDMEMBER missing #", "SINTERCARD # one", "SINTERCARD 1 one LIMIT #", "SINTERCARD 2 one one LIMIT #",
             "ZRANDMEMBER z #", "ZRANDMEMBER z # WITHSCORES", "ZRANDMEMBER missing #", "ZPOPMIN zz #", "ZPOPMAX zz #",
-            "ZPOPMIN missing #", "ZRANGE zz # 1", "ZRANGE zz 1 #", "ZRANGE zz # # REV", "ZREVRANGE zz # 1", "ZREVRANGE zz 1 #",
+            "ZPOPMIN missing #", "ZRANGE zz # 1", "ZRANGE zz 1 #", "ZRANGE zz # # REV", "ZREVRANGE zz # 1",
+            "ZREVRANGE zz 1 #",
             "ZRANGE zz -inf +inf BYSCORE LIMIT # 2", "ZRANGE zz -inf +inf BYSCORE LIMIT 1 #",
-            "ZRANGE zz - + BYLEX LIMIT # #", "ZRANGEBYSCORE zz -inf +inf LIMIT # 2", "ZRANGEBYSCORE zz -inf +inf LIMIT 1 #",
-            "ZREVRANGEBYSCORE zz +inf -inf LIMIT # #", "ZRANGEBYLEX zz - + LIMIT # 1", "ZREVRANGEBYLEX zz + - LIMIT 0 #",
+            "ZRANGE zz - + BYLEX LIMIT # #", "ZRANGEBYSCORE zz -inf +inf LIMIT # 2",
+            "ZRANGEBYSCORE zz -inf +inf LIMIT 1 #",
+            "ZREVRANGEBYSCORE zz +inf -inf LIMIT # #", "ZRANGEBYLEX zz - + LIMIT # 1",
+            "ZREVRANGEBYLEX zz + - LIMIT 0 #",
             "ZRANGESTORE t zz # 1", "ZRANGESTORE t zz 0 #", "ZRANGESTORE t zz -inf +inf BYSCORE LIMIT # #",
             "ZREMRANGEBYRANK zz # 1", "ZREMRANGEBYRANK zz 1 #", "ZREMRANGEBYRANK missing # #", "ZMPOP # zz MIN",
-            "ZMPOP 1 zz MAX COUNT #", "BZMPOP 1 # zz MIN", "BZMPOP 1 1 zz MIN COUNT #", "BZPOPMIN zz #", "ZINTERCARD # z",
-            "ZINTERCARD 1 zz LIMIT #", "ZDIFF # z", "ZUNION # zz", "ZINTER # zz", "ZDIFFSTORE t # zz", "ZUNIONSTORE t # zz",
+            "ZMPOP 1 zz MAX COUNT #", "BZMPOP 1 # zz MIN", "BZMPOP 1 1 zz MIN COUNT #", "BZPOPMIN zz #",
+            "ZINTERCARD # z",
+            "ZINTERCARD 1 zz LIMIT #", "ZDIFF # z", "ZUNION # zz", "ZINTER # zz", "ZDIFFSTORE t # zz",
+            "ZUNIONSTORE t # zz",
             "ZINTERSTORE t # zz", "GEOSEARCH g FROMLONLAT 13 38 BYRADIUS 200 km COUNT #",
-            "GEOSEARCH g FROMLONLAT 13 38 BYRADIUS 200 km COUNT # ANY", "GEOSEARCHSTORE t g FROMLONLAT 13 38 BYRADIUS 200 km COUNT #",
-            "GEORADIUS g 13 38 200 km COUNT #", "GEORADIUSBYMEMBER g Palermo 200 km COUNT #", "GEORADIUS_RO g 13 38 200 km COUNT #");
+            "GEOSEARCH g FROMLONLAT 13 38 BYRADIUS 200 km COUNT # ANY",
+            "GEOSEARCHSTORE t g FROMLONLAT 13 38 BYRADIUS 200 km COUNT #",
+            "GEORADIUS g 13 38 200 km COUNT #", "GEORADIUSBYMEMBER g Palermo 200 km COUNT #",
+            "GEORADIUS_RO g 13 38 200 km COUNT #");
 
     private static final List<String> KEYS_AND_SERVER = List.of("EXPIRE s #", "PEXPIRE s #", "EXPIREAT s #",
-            "PEXPIREAT s #", "EXPIRE missing #", "PEXPIREAT missing #", "EXPIRE s # GT", "EXPIRE s # LT", "EXPIRE s # NX",
+            "PEXPIREAT s #", "EXPIRE missing #", "PEXPIREAT missing #", "EXPIRE s # GT", "EXPIRE s # LT",
+            "EXPIRE s # NX",
             "PEXPIREAT s # XX", "SELECT #", "MOVE s #", "COPY s t DB #", "SWAPDB # 0", "SWAPDB 0 #", "RESTORE t # x",
             "RESTORE t 0 x IDLETIME #", "RESTORE t 0 x FREQ #", "RESTORE t # x ABSTTL", "WAIT 0 #", "WAIT # 1",
             "SLOWLOG GET #", "ACL GENPASS #", "ACL LOG #", "HELLO #", "MEMORY USAGE l SAMPLES #", "CLIENT UNBLOCK 99#",
-            "CLIENT KILL ID 99#", "CLIENT KILL ID -#", "CLIENT LIST ID 99#", "CLIENT TRACKING ON REDIRECT 99#", "OBJECT FREQ s #", "INCR #", "SETNX t #",
+            "CLIENT KILL ID 99#", "CLIENT KILL ID -#", "CLIENT LIST ID 99#", "CLIENT TRACKING ON REDIRECT 99#",
+            "OBJECT FREQ s #", "INCR #", "SETNX t #",
             "LATENCY GRAPH #", "LATENCY HISTORY #");
 
     /** What Redis would answer for ever: picks with repetition, as many as the count says. */
@@ -138,7 +157,8 @@ class IntegerArgumentsDifferentialTest {
                 client.call(command.split(" "));
             }
             for (String template : WITHOUT_END) {
-                for (String count : List.of(MIN_PLUS_1, "-4611686018427387904", "-4611686018427387903", "-2147483648")) {
+                for (String count : List.of(MIN_PLUS_1, "-4611686018427387904", "-4611686018427387903",
+                        "-2147483648")) {
                     assertThat(client.call(template.replace("#", count).split(" ")).text()).as(template)
                             .isEqualTo("ERR value is out of range");
                     assertThat(client.call("PING").text()).isEqualTo("PONG");

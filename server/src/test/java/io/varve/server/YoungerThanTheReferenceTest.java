@@ -73,9 +73,11 @@ class YoungerThanTheReferenceTest {
         String negative = "ERR invalid expire time, must be >= 0";
         for (String command : List.of("HEXPIRE", "HPEXPIRE", "HEXPIREAT", "HPEXPIREAT")) {
             String tooLate = "ERR invalid expire time in '" + command.toLowerCase(java.util.Locale.ROOT) + "' command";
-            for (Map.Entry<String, String> time : Map.of("-9223372036854775808", negative, "-9223372036854775807", negative,
-                    "-1", negative, "9223372036854775806", tooLate, "9223372036854775807", tooLate,
-                    "9223372036854775808", notAnInteger, "-9223372036854775809", notAnInteger, "1.0", notAnInteger)
+            for (Map.Entry<String, String> time : Map
+                    .of("-9223372036854775808", negative, "-9223372036854775807", negative,
+                            "-1", negative, "9223372036854775806", tooLate, "9223372036854775807", tooLate,
+                            "9223372036854775808", notAnInteger, "-9223372036854775809", notAnInteger, "1.0",
+                            notAnInteger)
                     .entrySet()) {
                 assertThat(client.call(command, "h", time.getKey(), "FIELDS", "1", "f").text()).as(command)
                         .isEqualTo(time.getValue());
@@ -120,8 +122,10 @@ class YoungerThanTheReferenceTest {
                 assertThat(client.call("CLIENT", "KILL", "MAXAGE", age, "SKIPME", "no").integer()).as(age).isZero();
             }
             for (Map.Entry<String, String> refused : Map.of("0", "ERR maxage should be greater than 0", "-1",
-                    "ERR maxage should be greater than 0", "x", "ERR maxage is not an integer or out of range").entrySet()) {
-                assertThat(client.call("CLIENT", "KILL", "MAXAGE", refused.getKey()).text()).isEqualTo(refused.getValue());
+                    "ERR maxage should be greater than 0", "x", "ERR maxage is not an integer or out of range")
+                    .entrySet()) {
+                assertThat(client.call("CLIENT", "KILL", "MAXAGE", refused.getKey()).text())
+                        .isEqualTo(refused.getValue());
             }
             assertThat(other.call("PING").text()).isEqualTo("PONG");
         }

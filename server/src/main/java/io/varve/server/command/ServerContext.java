@@ -461,7 +461,8 @@ public final class ServerContext implements InfoSource {
             largestInput = Math.max(largestInput, connection.incomingBytes());
             largestOutput = Math.max(largestOutput, outgoing);
         }
-        return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput, watching,
+        return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput,
+                watching,
                 listening, watchedKeys.total());
     }
 

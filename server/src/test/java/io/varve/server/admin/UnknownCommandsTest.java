@@ -30,7 +30,8 @@ class UnknownCommandsTest {
         add("x".repeat(1000));
         add("\0\r\n é:=,# A-Z.0|9_");
         add("");
-        assertThat(unknown.byName()).containsOnlyKeys("x".repeat(UnknownCommands.MAX_NAME_CHARS), "_".repeat(10) + "a-z.0|9_",
+        assertThat(unknown.byName()).containsOnlyKeys("x".repeat(UnknownCommands.MAX_NAME_CHARS),
+                "_".repeat(10) + "a-z.0|9_",
                 "");
     }
 

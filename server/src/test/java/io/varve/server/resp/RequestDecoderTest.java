@@ -190,7 +190,8 @@ class RequestDecoderTest {
                 feed.piece(bytes, i, Math.min(bytes.length, i + step));
                 assertThat(feed.kept.length).isLessThan(1100);
             }
-            assertThat(feed.recorder.requests).isEqualTo(List.of(List.of("SET", "k", "", "refused: MAXMEMORY"), List.of("PING")));
+            assertThat(feed.recorder.requests)
+                    .isEqualTo(List.of(List.of("SET", "k", "", "refused: MAXMEMORY"), List.of("PING")));
         }
     }
 

@@ -1,10 +1,10 @@
 package io.varve.server.command.hash;
 
-import io.varve.server.command.value.RandomRanks;
-import io.varve.server.command.Errors;
 import io.varve.server.command.CommandTable;
+import io.varve.server.command.Errors;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
+import io.varve.server.command.value.RandomRanks;
 import io.varve.server.command.value.ScanCursor;
 import io.varve.server.resp.ReplyWriter;
 

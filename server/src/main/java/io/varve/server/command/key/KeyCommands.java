@@ -38,7 +38,8 @@ public final class KeyCommands {
                 .flags(WRITE)
                 .tips("request_policy:multi_shard", "response_policy:agg_sum").complexity("O(N) in the keys")
                 .handler(KeyCommands::del));
-        table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1).keysInTurn()
+        table.add(keys("unlink", -2, "4.0.0", "Deletes keys, whose memory is reclaimed later").keys(1, -1, 1)
+                .keysInTurn()
                 .access("RM delete").flags(WRITE, FAST).tips("request_policy:multi_shard", "response_policy:agg_sum")
                 .complexity("O(N) in the keys").handler(KeyCommands::del));
         table.add(keys("exists", -2, "1.0.0", "Counts those keys that exist").keys(1, -1, 1).keysInTurn().access("RO")

@@ -2,8 +2,8 @@ package io.varve.server.command.sortedset;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-import io.varve.server.command.Errors;
 import io.varve.server.command.CommandTable;
+import io.varve.server.command.Errors;
 import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.RandomRanks;
