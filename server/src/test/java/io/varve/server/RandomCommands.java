@@ -247,7 +247,9 @@ final class RandomCommands {
 
     private void add(ScriptStep.Comparison comparison, String... arguments) {
         List<String> words = new ArrayList<>(List.of(arguments));
-        if (random.oneIn(40) && words.size() > 1) {
+        // A name alone behind COMMAND GETKEYS is lawful from 7.4 on.
+        int least = words.size() > 1 && words.get(1).startsWith("GETKEYS") ? 4 : 1;
+        if (random.oneIn(40) && words.size() > least) {
             words.removeLast();
         } else if (random.oneIn(40)) {
             words.add(random.one("foo", "", "NX", "LEN", "1"));

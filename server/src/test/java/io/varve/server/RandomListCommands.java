@@ -52,7 +52,7 @@ final class RandomListCommands {
             case 14 -> add("LSET", list(), index(), element());
             case 15 -> add("LINSERT", list(), random.one("BEFORE", "AFTER", "before", "after", "at"), element(),
                     element());
-            case 16 -> add("LREM", list(), index(), element());
+            case 16 -> add("LREM", list(), negatable(index()), element());
             case 17 -> add("LTRIM", list(), index(), index());
             case 18, 19 -> position();
             case 20 -> move();
@@ -72,6 +72,11 @@ final class RandomListCommands {
 
     private String index() {
         return random.oneIn(4) ? random.number() : Integer.toString(random.below(24) - 12);
+    }
+
+    /** Later versions than 7.0 refuse the least integer where it is to be negated: {@link IntegerArgumentsDifferentialTest} has it. */
+    private static String negatable(String number) {
+        return number.equals("-9223372036854775808") ? "-9223372036854775807" : number;
     }
 
     private String end() {
@@ -102,7 +107,7 @@ final class RandomListCommands {
         List<String> words = new ArrayList<>(List.of("LPOS", list(), element()));
         for (int i = random.below(4); i > 0; i--) {
             words.add(random.one("RANK", "COUNT", "MAXLEN", "rank", "count", "maxlen", "RANKS"));
-            words.add(random.oneIn(5) ? random.number() : Integer.toString(random.below(12) - 4));
+            words.add(negatable(random.oneIn(5) ? random.number() : Integer.toString(random.below(12) - 4)));
         }
         add(words.toArray(String[]::new));
     }
