@@ -153,11 +153,7 @@ public final class ServerConfig {
      * @throws ConfigException if the configuration cannot work
      */
     public ServerConfig validate() {
-        long total = MachineMemory.totalBytes();
-        if (maxMemoryBytes > total) {
-            throw new ConfigException("maxmemory " + text("maxmemory")
-                    + ": allowed is at most what this machine or container has, " + total + " bytes");
-        }
+        MemoryPlan.ofThisProcess().require(maxMemoryBytes);
         try {
             cacheConfig();
         } catch (IllegalArgumentException bad) {
