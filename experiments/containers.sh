@@ -145,6 +145,8 @@ varves() { # LIMIT-MB LOAD MAXMEMORY OPTIONS...; MAXMEMORY may be `default`
 }
 
 launchers=$*
+"$home/varve" experiments >/dev/null # builds, which needs more than a small container has
+export VARVE_NO_BUILD=1
 echo limit_mb,load,server,maxmemory_mb,survived,killed,peak_mb,anon_mb,errors,set_per_second,get_per_second
 for mb in ${LIMITS:-128 256 512}; do
     varves "$mb" "200 clients of 20 kB" default -c 200 -d 20000 -r 100000 -n "${LARGE_REQUESTS:-200000}"

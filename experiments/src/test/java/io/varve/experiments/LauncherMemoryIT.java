@@ -164,7 +164,8 @@ final class LauncherMemoryIT {
         machine("0::/", v2("/"));
         file("sys/fs/cgroup/memory.max", Long.toString(limit * MB));
         List<String> options = options();
-        assertThat(options).contains("-Xmx" + heap + "m", "-Xms" + (heap == 96 ? limit < 1024 ? 24 : 32 : heap / 4) + "m",
+        assertThat(options).contains("-Xmx" + heap + "m",
+                "-Xms" + (heap == 96 ? limit < 1024 ? 24 : 32 : heap / 4) + "m",
                 "-XX:MaxDirectMemorySize=" + direct + "m", "-XX:ReservedCodeCacheSize=" + code + "m",
                 "-XX:MaxMetaspaceSize=48m", "-Dvarve.home=" + folder.resolve("a house").toRealPath());
         assertThat(options.contains("-XX:TieredStopAtLevel=1")).isEqualTo(limit < 192);

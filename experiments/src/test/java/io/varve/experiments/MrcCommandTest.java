@@ -219,7 +219,8 @@ class MrcCommandTest {
                     "--server", "127.0.0.1:" + server.port());
             assertThat(answer.status()).isEqualTo(2);
             assertThat(answer.err())
-                    .contains("--server 127.0.0.1:" + server.port() + ": NOAUTH Authentication required.").doesNotContain("\tat ");
+                    .contains("--server 127.0.0.1:" + server.port() + ": NOAUTH Authentication required.")
+                    .doesNotContain("\tat ");
         }
     }
 }

@@ -108,8 +108,10 @@ public final class VarveServer implements AutoCloseable {
     private static void warnOfClients(ServerContext server) {
         long wanted = server.config().number("maxclients");
         if (server.mostClients() < wanted) {
-            LOG.warn("maxclients {}: the heap of {} MB has room for {}; a larger one (a larger container, or with the launcher "
-                    + "VARVE_JAVA_OPTS=-Xmx...) lets more in", wanted, Runtime.getRuntime().maxMemory() >> 20,
+            LOG.warn(
+                    "maxclients {}: the heap of {} MB has room for {}; a larger one (a larger container, or with the launcher "
+                            + "VARVE_JAVA_OPTS=-Xmx...) lets more in",
+                    wanted, Runtime.getRuntime().maxMemory() >> 20,
                     server.mostClients());
         }
     }

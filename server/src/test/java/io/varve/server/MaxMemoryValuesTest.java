@@ -107,7 +107,8 @@ class MaxMemoryValuesTest {
             assertThat(client.command("CONFIG", "SET", "maxmemory", Long.toString(total))).isEqualTo(OK);
             assertThat(client.infoLong("maxmemory")).isEqualTo(total);
             assertThat(client.command("CONFIG", "SET", "maxmemory", Long.toString(total + 1)))
-                    .startsWith("-ERR CONFIG SET failed").contains("maxmemory " + (total + 1), "at most", total + " bytes");
+                    .startsWith("-ERR CONFIG SET failed")
+                    .contains("maxmemory " + (total + 1), "at most", total + " bytes");
             assertThat(client.infoLong("maxmemory")).isEqualTo(total);
         }
     }

@@ -18,7 +18,8 @@ import java.util.regex.Pattern;
  * the test's thread.
  */
 final class ServerProcess implements AutoCloseable {
-    private static final Pattern SERVE_OPTIONS = Pattern.compile("serve_from\\(\\) \\{.*?VARVE_JAVA_OPTS=\"(.*?)\\$\\{VARVE",
+    private static final Pattern SERVE_OPTIONS = Pattern.compile(
+            "serve_from\\(\\) \\{.*?VARVE_JAVA_OPTS=\"(.*?)\\$\\{VARVE",
             Pattern.DOTALL);
     private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \"\\$jdk/bin/java\" (.*?)-Dvarve",
             Pattern.DOTALL);

@@ -55,7 +55,8 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
         HotSpotDiagnosticMXBean options = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         long heap = bytes(options, "MaxHeapSize");
         long direct = bytes(options, "MaxDirectMemorySize"); // 0: as much as the heap
-        return new MemoryPlan(MachineMemory.totalBytes(), heap, Math.min(MOST_DIRECT_BYTES, direct == 0 ? heap : direct),
+        return new MemoryPlan(MachineMemory.totalBytes(), heap,
+                Math.min(MOST_DIRECT_BYTES, direct == 0 ? heap : direct),
                 Math.min(MOST_CODE_BYTES, bytes(options, "ReservedCodeCacheSize")));
     }
 
