@@ -4,6 +4,8 @@
 # Usage: experiments/containers.sh [NAME=LAUNCHER]... >containers.csv
 #   NAME=LAUNCHER: a launcher of Varve and its name in the table; this folder's one is `varve` and always runs.
 #   Redis is the redis-server on PATH. redis-benchmark generates the load, outside of the cgroup.
+#   JAVA_HOME should be a copy of a JDK that nothing else runs: the pages of files that others have mapped are charged to them, and a
+#   container has nobody who pays for it. What can be dropped from the page cache is dropped before each row.
 #
 # It needs root, the memory controller of cgroup v1 and Redis's programs. Figures of a row:
 #   peak_mb   memory.max_usage_in_bytes: all that is charged to the cgroup, page cache (jars, the start cache) included
@@ -35,11 +37,20 @@ trap 'exit 130' INT TERM HUP
     exit 1
 }
 
+forget() { # COMMAND...: drops the files that it is going to map from the page cache
+    for file in "$(dirname "$1")"/target/launcher/*.jar "$(dirname "$1")/target/launcher/server.aot" \
+        "${JAVA_HOME:-/nonexistent}"/lib/modules "${JAVA_HOME:-/nonexistent}"/lib/*.so "${JAVA_HOME:-/nonexistent}"/lib/server/*.so \
+        "$(command -v redis-server)"; do
+        [ ! -f "$file" ] || dd if="$file" iflag=nocache count=0 2>/dev/null
+    done
+}
+
 start() { # LIMIT-MB COMMAND...; in a group of its own; sets server
     group=$base/containers-$$
     mkdir "$group"
     echo "$(($1 << 20))" >"$group/memory.limit_in_bytes"
     shift
+    forget "$@"
     sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' sh "$group" "$@" >"$work/server.log" 2>&1 &
     server=$!
     (
@@ -92,17 +103,18 @@ row() { # LIMIT-MB LOAD SERVER BENCHMARK-OPTIONS... -- COMMAND...
     if ready; then
         maxmemory=$(redis-cli -p "$port" config get maxmemory | tail -n 1)
         # shellcheck disable=SC2086
-        redis-benchmark -p "$port" $options -t set,get --csv >"$work/load.csv" 2>"$work/load.err" || errors=lost
+        timeout "${SECONDS_A_LOAD:-120}" redis-benchmark -p "$port" $options -t set,get --csv >"$work/load.csv" 2>"$work/load.err" || errors=lost
         rates=$(awk -F'"' '/^"SET"/ {s=$4} /^"GET"/ {g=$4} END {printf "%.0f,%.0f", s, g}' "$work/load.csv")
-        if [ "$(redis-cli -p "$port" ping 2>/dev/null)" = PONG ]; then
+        if [ "$(timeout 20 redis-cli -p "$port" ping 2>/dev/null)" = PONG ]; then
             survived=yes
             told=$(redis-cli -p "$port" info errorstats | tr -d '\r' | sed -n 's/^errorstat_\(.*\):count=/\1=/p' | tr '\n' ' ')
             errors=${errors:+$errors }${told:-0}
         fi
     else
-        errors="does not start: $(grep -v 'incubator' "$work/server.log" | head -n 1)"
+        errors="does not start: $(grep '^varve: ' "$work/server.log" | head -n 1)"
     fi
     kill "$server" 2>/dev/null || true
+    [ "$errors" != lost ] || kill -9 "$server" 2>/dev/null || true
     wait "$server" 2>/dev/null || true
     wait "$sampler" 2>/dev/null || true
     killed=$(sed -n 's/^oom_kill //p' "$group/memory.oom_control")
@@ -117,29 +129,33 @@ row() { # LIMIT-MB LOAD SERVER BENCHMARK-OPTIONS... -- COMMAND...
 varves() { # LIMIT-MB LOAD MAXMEMORY OPTIONS...; MAXMEMORY may be `default`
     limit_mb=$1
     load_name=$2
-    given=$3
+    asked=$3
     shift 3
     set -- "$@" --
     settings="--port $port --bind 127.0.0.1 --maxmemory-policy allkeys-lru"
-    [ "$given" = default ] || settings="$settings --maxmemory $given"
+    [ "$asked" = default ] || settings="$settings --maxmemory $asked"
     # shellcheck disable=SC2086
     row "$limit_mb" "$load_name" varve "$@" "$home/varve" serve $settings
     for launcher in $launchers; do
         # shellcheck disable=SC2086
         row "$limit_mb" "$load_name" "${launcher%%=*}" "$@" "${launcher#*=}" serve $settings
     done
-    [ "$given" != default ] || given=$((limit_mb / 2))mb # which Redis has none of
-    row "$limit_mb" "$load_name" redis "$@" redis-server --port "$port" --save '' --maxmemory "$given" --maxmemory-policy allkeys-lru
+    [ "$asked" != default ] || asked=$((limit_mb / 2))mb # which Redis has none of
+    row "$limit_mb" "$load_name" redis "$@" redis-server --port "$port" --save '' --maxmemory "$asked" --maxmemory-policy allkeys-lru
 }
 
 launchers=$*
+"$home/varve" experiments >/dev/null # builds, which needs more than a small container has
+export VARVE_NO_BUILD=1
 echo limit_mb,load,server,maxmemory_mb,survived,killed,peak_mb,anon_mb,errors,set_per_second,get_per_second
 for mb in ${LIMITS:-128 256 512}; do
     varves "$mb" "200 clients of 20 kB" default -c 200 -d 20000 -r 100000 -n "${LARGE_REQUESTS:-200000}"
     case $mb in
-        128) given=64mb ;;
-        256) given=128mb ;;
-        *) given=400mb ;;
+        128) limits="64mb 44mb" ;; # the first is more than what the JVM leaves
+        256) limits=128mb ;;
+        *) limits=400mb ;;
     esac
-    varves "$mb" "20 clients of 1 kB; pipeline 32" "$given" -c 20 -d 1000 -P 32 -r 1000000 -n "${SMALL_REQUESTS:-2000000}"
+    for given in $limits; do
+        varves "$mb" "20 clients of 1 kB; pipeline 32" "$given" -c 20 -d 1000 -P 32 -r 1000000 -n "${SMALL_REQUESTS:-2000000}"
+    done
 done

@@ -28,6 +28,9 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
     /** The same without an optimizing compiler, which the launcher leaves out below the second. */
     private static final long ELSE_BYTES_OF_SMALL = 32 * MB;
     private static final long SMALL_BYTES = 192 * MB;
+    /** What the process has beside a full cache in any case, with the pages of the program's files that it runs from. */
+    private static final long LEAST_BYTES = 104 * MB;
+    private static final long LEAST_BYTES_OF_SMALL = 80 * MB;
     /** Connections' buffers in pools take no more of a larger limit, and code hardly does. */
     private static final long MOST_DIRECT_BYTES = 64 * MB;
     private static final long MOST_CODE_BYTES = 48 * MB;
@@ -35,7 +38,7 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
     private static final int MARGIN_PART = 16;
     /** The default, however little there is: a part of so many. */
     private static final int LEAST_PART = 8;
-    /** From here on memory does not bound how many event loops there are. */
+    /** From here on memory bounds neither how many event loops there are nor what maxmemory may be of it. */
     private static final long MUCH_BYTES = 1024 * MB;
     private static final long BYTES_PER_EVENT_LOOP = 64 * MB;
     private static final int MOST_EVENT_LOOPS = 128;
@@ -76,6 +79,30 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
     public int mostEventLoops() {
         int loops = Math.min(MOST_EVENT_LOOPS, Runtime.getRuntime().availableProcessors());
         return limitBytes >= MUCH_BYTES ? loops : Math.min(loops, (int) Math.max(2, limitBytes / BYTES_PER_EVENT_LOOP));
+    }
+
+    /**
+     * The most that maxmemory may be: all there is, but in a small container what the process leaves in any case. Beyond that the system would
+     * end it, or do nothing but read its files anew.
+     */
+    public long mostMaxMemoryBytes() {
+        if (limitBytes >= MUCH_BYTES) {
+            return limitBytes;
+        }
+        long least = limitBytes < SMALL_BYTES ? LEAST_BYTES_OF_SMALL : LEAST_BYTES;
+        return Math.max(limitBytes - least, limitBytes / LEAST_PART);
+    }
+
+    /** @throws ConfigException if maxmemory is more than it may be, in one line */
+    void require(long maxMemoryBytes) {
+        long most = mostMaxMemoryBytes();
+        if (maxMemoryBytes > most) {
+            throw new ConfigException("maxmemory " + maxMemoryBytes + ": allowed is at most "
+                    + (most == limitBytes
+                            ? "what this machine or container has, " + limitBytes + " bytes"
+                            : most + " bytes (" + MemoryUnits.human(most) + "), which the JVM leaves of the "
+                                    + MemoryUnits.human(limitBytes) + " that this machine or container has"));
+        }
     }
 
     /** Whether the process can stay within the limit whatever its clients do. */

@@ -202,16 +202,11 @@ public final class ServerConfig {
             }
         }
         checkDirectory(problems);
-        long total = MachineMemory.totalBytes();
-        if (maxMemoryBytes > total) {
-            problems.add(new SettingProblem("maxmemory", text("maxmemory"),
-                    "allowed is at most what this machine or container has, " + total + " bytes"));
-        } else {
-            try {
-                cacheConfig();
-            } catch (IllegalArgumentException bad) {
-                problems.add(SettingProblem.of(String.valueOf(bad.getMessage())));
-            }
+        try {
+            MemoryPlan.ofThisProcess().require(maxMemoryBytes);
+            cacheConfig();
+        } catch (ConfigException | IllegalArgumentException bad) {
+            problems.add(SettingProblem.of(String.valueOf(bad.getMessage())));
         }
         return problems;
     }

@@ -5,6 +5,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** How memory is divided between the JVM and maxmemory. Confined to the test's thread. */
 class MemoryPlanTest {
@@ -39,6 +40,18 @@ class MemoryPlanTest {
         assertThat(plan.fits(plan.defaultMaxMemoryBytes())).isFalse();
         assertThat(plan.warning(8 * MB)).contains("maxmemory 8388608 (8.00M)", "84.00M for the JVM", "64.00M",
                 "It needs a larger one");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"64,32,8,12,8", "128,32,8,12,48", "256,32,16,24,152", "512,64,32,32,408", "1024,96,64,48,1024",
+            "65536,96,64,48,65536"})
+    void whatCannotBeIsRefused(long limit, long heap, long direct, long code, long most) {
+        MemoryPlan plan = plan(limit, heap, direct, code);
+        plan.require(most * MB);
+        plan.require(plan.defaultMaxMemoryBytes());
+        assertThatThrownBy(() -> plan.require(most * MB + 1)).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("maxmemory " + (most * MB + 1) + ": allowed is at most ")
+                .hasMessageContaining(most * MB + " bytes");
     }
 
     @Test
