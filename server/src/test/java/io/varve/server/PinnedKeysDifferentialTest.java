@@ -92,7 +92,7 @@ class PinnedKeysDifferentialTest {
         for (EvictionPolicy policy : policies) {
             String directory = folder.resolve(policy.redisName()).toString();
             runs.add(() -> run(config(policy).with("flash-dir", directory).with("flash-max-items", "100000"), policy,
-                    DRAWS / policies.size() / 10));
+                    DRAWS / policies.size() / 40));
         }
         runAll(runs);
     }
