@@ -33,14 +33,12 @@ public final class Batch implements RequestSink {
     private static final int ARGUMENT_BYTES = 16;
     private static final int ABSENT_BYTES = 13;
 
-    private static final Shortage[] SHORTAGES = Shortage.values();
-
     private int[] firstArguments = new int[MAX_COMMANDS];
     private int[] argumentCounts = new int[MAX_COMMANDS];
     private int[] firstKeys = new int[MAX_COMMANDS];
     private int[] keyCounts = new int[MAX_COMMANDS];
     private @Nullable CommandSpec[] specs = new CommandSpec[MAX_COMMANDS];
-    /** Ordinals of {@link Shortage}. */
+    /** Codes of {@link Shortage}. */
     private byte[] shortages = new byte[MAX_COMMANDS];
     private int commandCount;
 
@@ -258,7 +256,7 @@ public final class Batch implements RequestSink {
         firstKeys[commandCount] = keyTotal;
         keyCounts[commandCount] = 0;
         specs[commandCount] = null;
-        shortages[commandCount] = (byte) shortage.ordinal();
+        shortages[commandCount] = shortage.code();
         commandCount++;
     }
 
@@ -315,7 +313,7 @@ public final class Batch implements RequestSink {
         int size = commandCount <= MAX_COMMANDS ? needed : Math.max(needed, 2 * keys.length);
         long bytes = (size - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
         if (!memory.take(bytes)) {
-            shortages[command] = (byte) Shortage.ARGUMENT_MEMORY.ordinal();
+            shortages[command] = Shortage.ARGUMENT_MEMORY.code();
             return false;
         }
         chargedTo = memory;
@@ -458,7 +456,7 @@ public final class Batch implements RequestSink {
 
     /** Which memory was refused. */
     public Shortage shortage(int command) {
-        return SHORTAGES[shortages[command]];
+        return Shortage.of(shortages[command]);
     }
 
     public int argumentCount(int command) {
