@@ -132,8 +132,10 @@ abstract class ListCommandsContractTest extends HarnessTest {
     @CsvSource(delimiter = ';', value = {"a; :0", "a RANK 2; :2", "a RANK -1; :5", "a RANK -2; :2", "a RANK 4; $-1",
             "a COUNT 0; *3 :0 :2 :5", "a COUNT 2 RANK -1; *2 :5 :2", "a COUNT 0 RANK 2; *2 :2 :5",
             "a RANK -1 MAXLEN 1; :5", "b MAXLEN 1; $-1", "a COUNT 0 MAXLEN 3; *2 :0 :2",
-            "a RANK -9223372036854775808; :5", "a RANK -9223372036854775807; $-1",
-            "a COUNT 0 RANK -9223372036854775808; *3 :5 :2 :0"})
+            "a RANK -9223372036854775808; -ERR value is out of range, value must between "
+                    + "-9223372036854775807 and 9223372036854775807", "a RANK -9223372036854775807; $-1",
+            "a COUNT 0 RANK -9223372036854775808; -ERR value is out of range, value must between "
+                    + "-9223372036854775807 and 9223372036854775807"})
     void positionsAreFoundFromBothEnds(String arguments, String expected) {
         ask("RPUSH l a b a c d a");
         asks("LPOS l " + arguments, expected);
