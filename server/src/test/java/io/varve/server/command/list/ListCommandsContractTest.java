@@ -133,7 +133,8 @@ abstract class ListCommandsContractTest extends HarnessTest {
             "a COUNT 0; *3 :0 :2 :5", "a COUNT 2 RANK -1; *2 :5 :2", "a COUNT 0 RANK 2; *2 :2 :5",
             "a RANK -1 MAXLEN 1; :5", "b MAXLEN 1; $-1", "a COUNT 0 MAXLEN 3; *2 :0 :2",
             "a RANK -9223372036854775808; -ERR value is out of range, value must between "
-                    + "-9223372036854775807 and 9223372036854775807", "a RANK -9223372036854775807; $-1",
+                    + "-9223372036854775807 and 9223372036854775807",
+            "a RANK -9223372036854775807; $-1",
             "a COUNT 0 RANK -9223372036854775808; -ERR value is out of range, value must between "
                     + "-9223372036854775807 and 9223372036854775807"})
     void positionsAreFoundFromBothEnds(String arguments, String expected) {
