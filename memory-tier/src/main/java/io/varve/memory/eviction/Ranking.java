@@ -26,7 +26,6 @@ public final class Ranking {
 
     private static final int TIE_BITS = 12;
     private static final long TIE_MASK = (1L << TIE_BITS) - 1;
-    private static final long OLDER = 1L << TIE_BITS - 1;
 
     private final long[] scores = new long[SAMPLE];
     private int drawn;
@@ -136,7 +135,7 @@ public final class Ranking {
      * @param random any bits
      */
     public static long tieBits(boolean isFresh, long random) {
-        return isFresh ? random & ~OLDER : random | OLDER;
+        return isFresh ? 0 : random;
     }
 
     /**

@@ -350,11 +350,6 @@ public final class Segments {
         return pool.largeItems().run(location).adoptedMillis();
     }
 
-    /** Whether items are still appended to a segment. */
-    public boolean isOpen(int segmentId) {
-        return ownedById(segmentId).state() == SegmentState.OPEN;
-    }
-
     /** When the items of a segment that have no expiry time were written, on the mean; 0 if it has none such. */
     public long meanWrittenAtMillis(int segmentId) {
         return ownedById(segmentId).meanWrittenAtMillis();

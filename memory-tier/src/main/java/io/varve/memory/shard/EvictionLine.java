@@ -194,14 +194,12 @@ final class EvictionLine {
     }
 
     /**
-     * Whether an item came just now. The clock of an access counts in seconds and a frequency begins with the same number for all, so where
-     * much is written at a time an item that has just come is no better than any other: it is not to lose the draw.
+     * Whether a large item came just now. The clock of an access counts in seconds and a frequency begins with the same number for all, so where
+     * much is written at a time it is no better than any other, and as the only large one it would be drawn each time. Small ones are in open
+     * segments then, which are not emptied.
      */
     private boolean isFresh(long location, long nowMillis) {
-        Segments segments = items.segments();
-        return Location.isLarge(location)
-                ? nowMillis - segments.adoptedMillis(location) < FRESH_MILLIS
-                : segments.isOpen(Location.segment(location));
+        return Location.isLarge(location) && nowMillis - items.segments().adoptedMillis(location) < FRESH_MILLIS;
     }
 
     /** What a miss of the item costs; the same for all while nobody knows. */
