@@ -71,6 +71,13 @@ public interface Cache extends AutoCloseable {
      */
     boolean admit(long bytes);
 
+    /**
+     * The same for a command whose keys are {@linkplain CacheSession#pin pinned}: if it does not fit beside them nothing is evicted in vain.
+     *
+     * @param pinnedBytes of the items of those keys
+     */
+    boolean admit(long bytes, long pinnedBytes);
+
     /** Whether {@link #admit} would say yes at once, as far as that can be told without a lock. */
     boolean hasRoom(long bytes);
 

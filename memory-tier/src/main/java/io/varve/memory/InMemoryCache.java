@@ -353,6 +353,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public boolean admit(long bytes, long pinnedBytes) {
+        return room.admit(bytes, pinnedBytes);
+    }
+
+    @Override
     public boolean hasRoom(long bytes) {
         return room.isAmple(bytes);
     }

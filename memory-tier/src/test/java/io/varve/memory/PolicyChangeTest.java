@@ -89,4 +89,19 @@ final class PolicyChangeTest {
             assertThat(idle).as("of the others are left %d", busy).isLessThan(busy);
         }
     }
+
+    /** RESTORE with IDLETIME: the time is from before the change, and is not taken for what the policy before has written. */
+    @Test
+    void anIdleTimeThatIsSetIsAtMostTheTimeSinceTheChange() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LFU)) {
+            write(fixture, "key", 10);
+            ticker.advanceMillis(20 * 60_000);
+            change(fixture, EvictionPolicy.ALLKEYS_LRU);
+            ticker.advanceMillis(100_000);
+            for (int seconds : new int[] {0, 50, 99, 5000}) {
+                fixture.withItem(0, key("key", 1), item -> fixture.session.access(item, seconds, -1));
+                assertThat(idleMillis(fixture, key("key", 1))).isEqualTo(Math.min(seconds, 100) * 1000L);
+            }
+        }
+    }
 }

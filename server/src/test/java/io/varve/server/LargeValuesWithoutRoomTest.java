@@ -121,4 +121,91 @@ class LargeValuesWithoutRoomTest {
             set(client, "other");
         }
     }
+
+    /** A cache that is full of small keys, which may go. */
+    private static VarveServer startFull(RawClientUse use) throws IOException {
+        VarveServer server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "1")
+                .with("maxmemory", "16mb").with("maxmemory-policy", "allkeys-lru").validate());
+        try (RawClient client = new RawClient(server.port())) {
+            use.with(client);
+            return server;
+        } catch (IOException | RuntimeException | AssertionError failed) {
+            server.close();
+            throw failed;
+        }
+    }
+
+    @FunctionalInterface
+    private interface RawClientUse {
+        void with(RawClient client) throws IOException;
+    }
+
+    private static void fill(RawClient client, int keys) throws IOException {
+        String filler = "f".repeat(900);
+        for (int i = 0; i < keys; i++) {
+            client.queue("SET", "filler" + i, filler);
+        }
+        client.flush();
+        for (int i = 0; i < keys; i++) {
+            assertThat(client.read().text()).isEqualTo("OK");
+        }
+    }
+
+    @Test
+    void aValueGrowsWhereItLiesInAFullCache() throws IOException {
+        try (VarveServer server = startFull(client -> {
+            client.call("SET", "k", VALUE);
+            fill(client, 7000);
+        }); RawClient client = new RawClient(server.port())) {
+            client.call("TOUCH", "k");
+            int length = LENGTH;
+            for (int bytes : new int[] {1_000_000, 100_000, 100_000, 1, 1_500_000, 100_000}) {
+                length += bytes;
+                assertThat(client.call("APPEND", "k", "a".repeat(bytes)).text()).isEqualTo(Integer.toString(length));
+            }
+            assertThat(client.call("SETRANGE", "k", Integer.toString(length + 500_000), "end").integer())
+                    .isEqualTo(length + 500_003);
+            assertThat(client.call("GETRANGE", "k", "0", "9").text()).isEqualTo("0123456789");
+        }
+    }
+
+    @Test
+    void aCommandThatDoesNotFitEvictsNothing() throws IOException {
+        try (VarveServer server = startFull(client -> {
+            client.call("SET", "k", VALUE);
+            fill(client, 4000);
+        }); RawClient client = new RawClient(server.port())) {
+            client.call("TOUCH", "k");
+            long keys = client.call("DBSIZE").integer();
+            assertThat(keys).isGreaterThan(2000);
+            for (String[] command : new String[][] {{"COPY", "k", "copy"}, {"RENAME", "k", "n".repeat(300)},
+                    {"BITOP", "NOT", "d", "k"}, {"APPEND", "k", "a".repeat(8_000_000)},
+                    {"SETRANGE", "k", "16000000", "x"}}) {
+                RawReply reply = client.call(command);
+                assertThat(reply.text()).as(command[0]).startsWith("OOM");
+                assertThat(client.call("DBSIZE").integer()).as(command[0]).isGreaterThanOrEqualTo(keys - 100);
+                assertThat(client.call("STRLEN", "k").integer()).as(command[0]).isEqualTo(LENGTH);
+            }
+        }
+    }
+
+    /** What a client has queued is spared while memory is taken for what it queues next. */
+    @Test
+    void aTransactionFindsWhatItHasQueued() throws IOException {
+        String value = "v".repeat(1_000_000);
+        for (int i = 0; i < 5; i++) {
+            try (VarveServer server = startFull(client -> {
+                client.call("SET", "k", value);
+                fill(client, 18_000);
+                client.call("SET", "k", value);
+                fill(client, 5000);
+            }); RawClient client = new RawClient(server.port())) {
+                assertThat(client.call("EXISTS", "k").integer()).isOne();
+                assertThat(client.call("MULTI").text()).isEqualTo("OK");
+                assertThat(client.call("APPEND", "k", "z").text()).isEqualTo("QUEUED");
+                assertThat(client.call("SET", "other", "o".repeat(7_000_000)).text()).isEqualTo("QUEUED");
+                assertThat(client.call("EXEC").elements()).extracting(RawReply::text).containsExactly("1000001", "OK");
+            }
+        }
+    }
 }

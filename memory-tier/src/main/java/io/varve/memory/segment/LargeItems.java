@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 public final class LargeItems {
     private static final int MAX_ITEMS = Location.MAX_OFFSET + 1;
     private static final int FIRST_TABLE_LENGTH = 16;
+    /** A run from here on has twice the address space, so that its value can double where it lies. */
+    private static final long ROOM_TO_GROW_FROM_BYTES = 1 << 20;
 
     private final Regions regions;
     private final MemoryBudget budget;
@@ -52,7 +54,11 @@ public final class LargeItems {
         if (!budget.tryCharge(charge)) {
             return null;
         }
-        long start = regions.allocate(regionBytes(bytes));
+        long regionBytes = regionBytes(bytes);
+        if (bytes >= ROOM_TO_GROW_FROM_BYTES && regions.mapped()) {
+            regionBytes <<= 1;
+        }
+        long start = regions.allocate(regionBytes);
         if (start == 0) {
             budget.release(charge);
             return null;
@@ -60,7 +66,7 @@ public final class LargeItems {
         synchronized (this) {
             chargedBytes += charge;
         }
-        return new LargeRun(this, start, headRoom, valueLength, charge);
+        return new LargeRun(this, start, regionBytes, headRoom, valueLength, charge);
     }
 
     /**
@@ -96,28 +102,30 @@ public final class LargeItems {
         return Location.ofLarge(number);
     }
 
+    /** Whether a run has address space for a longer value. */
+    public boolean hasAddressesFor(LargeRun run, int valueLength) {
+        return roundUpToPage((long) run.headRoom() + valueLength) <= run.regionBytes();
+    }
+
     /**
      * Gives a run more memory behind its value, which stays where it is: to the end of the last page that the value needs, so that it costs
      * nothing to come back for more. Under the lock of its item's shard.
      *
-     * @param valueLength more than its capacity
-     * @return false if its address space ends before, which is a power of two, or the budget refuses the memory
+     * @param valueLength more than its capacity; its {@linkplain #hasAddressesFor address space} is large enough
+     * @throws CacheFullException if the budget refuses the memory
      */
-    public boolean extend(LargeRun run, int valueLength) {
-        assert valueLength > run.capacity() : valueLength + " of " + run.capacity();
+    public void extend(LargeRun run, int valueLength) {
+        assert valueLength > run.capacity() && hasAddressesFor(run, valueLength)
+                : valueLength + " of " + run.capacity();
         long bytes = roundUpToPage((long) run.headRoom() + valueLength);
-        if (bytes > regionBytes((long) run.headRoom() + run.capacity())) {
-            return false;
-        }
         long more = bytes - run.chargedBytes();
         if (more > 0 && !budget.tryCharge(more)) {
-            return false;
+            throw CacheFullException.of(more);
         }
         run.extended((int) Math.min(bytes - run.headRoom(), Integer.MAX_VALUE - run.headRoom()), bytes);
         synchronized (this) {
             chargedBytes += more;
         }
-        return true;
     }
 
     /** The run of a large item. */
@@ -215,7 +223,7 @@ public final class LargeItems {
     }
 
     void giveBack(LargeRun run) {
-        regions.retire(run.start(), regionBytes((long) run.headRoom() + run.capacity()), budget, run.chargedBytes());
+        regions.retire(run.start(), run.regionBytes(), budget, run.chargedBytes());
         synchronized (this) {
             chargedBytes -= run.chargedBytes();
         }

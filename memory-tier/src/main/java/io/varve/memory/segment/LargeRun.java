@@ -23,6 +23,7 @@ public final class LargeRun implements ValueRun {
     private final LargeItems owner;
     private final long start;
     private final int headRoom;
+    private final long regionBytes;
     /** Written under the lock of the item's shard; read by whoever holds the run last. */
     private volatile int capacity;
     private volatile long chargedBytes;
@@ -33,10 +34,11 @@ public final class LargeRun implements ValueRun {
     private int shard;
     private int place;
 
-    LargeRun(LargeItems owner, long start, int headRoom, int capacity, long chargedBytes) {
+    LargeRun(LargeItems owner, long start, long regionBytes, int headRoom, int capacity, long chargedBytes) {
         this.owner = owner;
         this.start = start;
         this.headRoom = headRoom;
+        this.regionBytes = regionBytes;
         this.capacity = capacity;
         this.chargedBytes = chargedBytes;
         this.length = capacity;
@@ -111,6 +113,11 @@ public final class LargeRun implements ValueRun {
     void entered(int ofShard, int atPlace) {
         shard = ofShard;
         place = atPlace;
+    }
+
+    /** Bytes of address space, a power of two. */
+    long regionBytes() {
+        return regionBytes;
     }
 
     long start() {

@@ -95,7 +95,10 @@ public final class ItemAccess {
         if (counts && frequency >= 0) {
             ItemLayout.access(item.address(), AccessBits.counted(frequency, nowMillis));
         } else if (!counts && !policy.countsSinceArrival() && idleSeconds >= 0) {
-            ItemLayout.access(item.address(), AccessBits.idle(idleSeconds, nowMillis));
+            AccessTranslation translation = context.translation;
+            // A time before the change would be read as one that the policy before has written.
+            long most = translation == null ? Long.MAX_VALUE : translation.secondsSince(nowMillis);
+            ItemLayout.access(item.address(), AccessBits.idle(Math.min(idleSeconds, most), nowMillis));
         }
     }
 

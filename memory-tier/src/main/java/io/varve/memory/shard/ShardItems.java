@@ -153,6 +153,8 @@ final class ShardItems {
     /**
      * Gives a large item a longer value where it lies, if there is address space behind it: no copy is made, for which there might be no
      * memory.
+     *
+     * @throws CacheFullException if there is no memory for what the value gets longer by
      */
     boolean extendInPlace(long location, long address, int encoding, int valueLength) {
         int before = ItemLayout.capacity(address);
@@ -163,9 +165,10 @@ final class ShardItems {
         }
         LargeItems large = context.pool.largeItems();
         LargeRun run = large.run(location);
-        if (!large.extend(run, valueLength)) {
+        if (!large.hasAddressesFor(run, valueLength)) {
             return false;
         }
+        large.extend(run, valueLength);
         int capacity = run.capacity();
         datasetBytes += valueLength - ItemLayout.valueLength(address);
         // Without slack, as a change of the capacity asks.

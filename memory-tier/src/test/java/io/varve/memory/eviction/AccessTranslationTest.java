@@ -85,6 +85,32 @@ class AccessTranslationTest {
     }
 
     @Test
+    void whatWasKnownOutlivesAChangeThereAndBack() {
+        AccessTranslation there = change(LRU, LFU);
+        AccessTranslation back = java.util.Objects
+                .requireNonNull(AccessTranslation.after(there, LFU, LRU, CHANGED + 2 * MINUTE));
+        int bits = AccessBits.initial(LRU, CHANGED - 4000);
+        long now = CHANGED + 3 * MINUTE;
+        assertThat(AccessBits.idleMillis(back.translate(bits, now), now)).isBetween(2 * MINUTE, 4 * MINUTE + 4000);
+        AccessTranslation again = java.util.Objects
+                .requireNonNull(AccessTranslation.after(change(LFU, LRU), LRU, LFU, CHANGED + 2 * MINUTE));
+        int counted = AccessBits.counted(200, CHANGED - MINUTE);
+        assertThat(frequencyAfter(again, counted, CHANGED + 2 * MINUTE))
+                .isGreaterThanOrEqualTo(AccessBits.INITIAL_COUNT);
+        AccessTranslation last = change(LRU, LFU);
+        for (int i = 0; i < 100; i++) {
+            last = java.util.Objects.requireNonNull(
+                    AccessTranslation.after(last, i % 2 == 0 ? LFU : LRU, i % 2 == 0 ? LRU : LFU,
+                            CHANGED + i * MINUTE));
+        }
+        int depth = 0;
+        for (AccessTranslation at = last; at != null; at = at.earlier()) {
+            depth++;
+        }
+        assertThat(depth).isLessThan(10);
+    }
+
+    @Test
     void aPolicyThatKeepsTheSameBitsKeepsTheTranslation() {
         assertThat(AccessTranslation.after(null, LRU, EvictionPolicy.VOLATILE_TTL, CHANGED)).isNull();
         AccessTranslation first = change(LRU, LFU);

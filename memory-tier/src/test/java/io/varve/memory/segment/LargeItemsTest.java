@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.MemoryBudget;
@@ -70,18 +71,20 @@ class LargeItemsTest {
         LargeRun run = allocate(256, 9 * PAGE);
         Memory.putLong(run.address(), 42);
         assertThat(budget.chargedBytes()).isEqualTo(10 * PAGE);
-        assertThat(items.extend(run, 9 * PAGE + 1)).isTrue();
+        items.extend(run, 9 * PAGE + 1);
         assertThat(run.capacity()).as("to the end of the page").isEqualTo(10 * PAGE - 256);
         assertThat(budget.chargedBytes()).isEqualTo(10 * PAGE);
-        assertThat(items.extend(run, 10 * PAGE)).isTrue();
+        items.extend(run, 10 * PAGE);
         assertThat(run.chargedBytes()).isEqualTo(11 * PAGE).isEqualTo(budget.chargedBytes())
                 .isEqualTo(items.chargedBytes());
-        assertThat(items.extend(run, 16 * PAGE - 255)).as("its address space ends before").isFalse();
+        assertThat(items.hasAddressesFor(run, 16 * PAGE - 255)).isFalse();
+        assertThat(items.hasAddressesFor(run, 16 * PAGE - 256)).isTrue();
         budget.limit(15 * PAGE);
-        assertThat(items.extend(run, 16 * PAGE - 256)).as("the budget does not have it").isFalse();
+        assertThatThrownBy(() -> items.extend(run, 16 * PAGE - 256)).isInstanceOfSatisfying(CacheFullException.class,
+                full -> assertThat(full.bytes()).as("what is missing, and no more").isEqualTo(5 * PAGE));
         assertThat(run.chargedBytes()).isEqualTo(11 * PAGE).isEqualTo(budget.chargedBytes());
         budget.limit(16 * PAGE);
-        assertThat(items.extend(run, 16 * PAGE - 256)).isTrue();
+        items.extend(run, 16 * PAGE - 256);
         assertThat(Memory.getLong(run.address() + 16 * PAGE - 256 - 8)).isZero();
         assertThat(Memory.getLong(run.address())).isEqualTo(42);
         run.release();

@@ -18,7 +18,7 @@ import io.varve.server.resp.Shortage;
 public final class Transaction {
     /** Most transactions fit. */
     static final int FIRST_BLOCK_BYTES = 4 << 10;
-    private static final int BLOCK_BYTES = 64 << 10;
+    public static final int BLOCK_BYTES = 64 << 10;
     /** The batch's tables as they begin. */
     static final int HEAP_BYTES = 10 << 10;
     private static final int HEAP_BYTES_OF_COMMAND = 64;
@@ -66,6 +66,15 @@ public final class Transaction {
         firstDatabase = database;
         this.database = database;
         charged = HEAP_BYTES;
+    }
+
+    /** The hashes of the keys that are queued. */
+    public long[] keyHashes() {
+        long[] hashes = new long[batch.keyTotal()];
+        for (int i = 0; i < hashes.length; i++) {
+            hashes[i] = batch.key(i).hash();
+        }
+        return hashes;
     }
 
     /** What is queued. */

@@ -1,6 +1,7 @@
 package io.varve.server.net;
 
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 import io.netty.util.concurrent.FastThreadLocal;
 import io.varve.memory.Cache;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Large bulks go into runs of the cache. Thread-safe as the cache is; each event loop has its own {@link Pinning}. */
 final class CacheRuns implements LargeBulks {
+    private static final long[] NO_KEYS = {};
+
     private final Cache cache;
     private final FastThreadLocal<Pinning> pinnings = new FastThreadLocal<>() {
         @Override
@@ -30,13 +33,35 @@ final class CacheRuns implements LargeBulks {
     }
 
     @Override
+    public LargeBulks beside(Supplier<long[]> others) {
+        return new LargeBulks() {
+            @Override
+            public int thresholdBytes() {
+                return CacheRuns.this.thresholdBytes();
+            }
+
+            @Override
+            public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
+                return CacheRuns.this.open(earlier, longestArgument, length, others);
+            }
+        };
+    }
+
+    @Override
     public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
+        return open(earlier, longestArgument, length, () -> NO_KEYS);
+    }
+
+    private @Nullable ValueRun open(Earlier earlier, int longestArgument, int length, Supplier<long[]> others) {
         Pinning pinning = pinnings.get();
         int headRoom = pinning.session.headRoom(longestArgument);
-        pinning.pin(earlier);
+        long bytes = (long) headRoom + length;
+        if (!cache.hasRoom(bytes)) {
+            pinning.pin(earlier, others.get());
+        }
         try {
             ValueRun run = cache.newRun(headRoom, length);
-            if (run == null && cache.admit((long) headRoom + length)) {
+            if (run == null && cache.admit(bytes)) {
                 run = cache.newRun(headRoom, length);
             }
             return run;
@@ -61,7 +86,7 @@ final class CacheRuns implements LargeBulks {
             Arrays.setAll(keys, i -> new Key());
         }
 
-        private void pin(LargeBulks.Earlier earlier) {
+        private void pin(LargeBulks.Earlier earlier, long[] others) {
             count = 0;
             int last = earlier.count() - 1;
             for (int i = 1; i <= Math.min(FIRST, last); i++) {
@@ -70,7 +95,7 @@ final class CacheRuns implements LargeBulks {
             if (last > FIRST) {
                 add(earlier, last);
             }
-            session.pin(keys, 0, count);
+            session.pin(keys, 0, count, others);
         }
 
         private void add(LargeBulks.Earlier earlier, int argument) {

@@ -26,6 +26,7 @@ import io.varve.server.command.Client;
 import io.varve.server.command.Connection;
 import io.varve.server.command.ServerContext;
 import io.varve.server.command.Suspension;
+import io.varve.server.command.Transaction;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
@@ -44,6 +45,7 @@ import org.slf4j.LoggerFactory;
 // A failed write or close shows as channelInactive, which cleans up: nobody needs its future.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Outgoing.Owner {
+    private static final long[] NO_KEYS = {};
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
 
     private final ServerContext server;
@@ -83,7 +85,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         this.channel = channel;
         parked = new ParkedBatch(server.argumentMemory());
         lingering = new Lingering(channel, server.ticker(), outlet != null);
-        incoming = new Incoming(server, largeBulks, buffers);
+        incoming = new Incoming(server, largeBulks.beside(this::queuedKeys), buffers);
+    }
+
+    /** Hashes of the keys that its transaction names. */
+    private long[] queuedKeys() {
+        Client me = client;
+        Transaction queued = me == null ? null : me.transaction();
+        return queued == null || queued.failed() ? NO_KEYS : queued.keyHashes();
     }
 
     // --- life

@@ -8,6 +8,15 @@ public interface LargeBulks {
     /** A bulk longer than this is received in a run of its own, bytes. */
     int thresholdBytes();
 
+    /**
+     * The same for one connection.
+     *
+     * @param others hashes of keys that its client is going to work on, beside those of the request
+     */
+    default LargeBulks beside(java.util.function.Supplier<long[]> others) {
+        return this;
+    }
+
     /** The arguments of the request in front of a bulk; any of them may be a key. Valid during the call only. */
     interface Earlier {
         int count();

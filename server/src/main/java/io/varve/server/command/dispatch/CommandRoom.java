@@ -14,7 +14,7 @@ import io.varve.server.resp.ReplyWriter;
  * Whether maxmemory has room for what a command may write and for its reply, and how it is made: always before the command runs, or
  * runs again, because nothing is evicted under its locks. Confined to its event loop.
  *
- * <p>The command's keys are pinned before room is made and until it ends ({@link #unpin}): eviction spares them, on every thread.
+ * <p>The command's keys are pinned before room is made and until it ends ({@link CommandPins}): eviction spares them, on every thread.
  */
 final class CommandRoom {
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
@@ -28,48 +28,24 @@ final class CommandRoom {
     private static final long LEAST_ROOM_BYTES = 1 << 20;
     /** The part of maxmemory that one command, or one reply, may have others evicted for, in quarters. */
     private static final int MOST_QUARTERS = 3;
+    /** From this part of maxmemory on it is worth knowing how much cannot be evicted. */
+    private static final int MUCH_PART = 16;
 
     private final Cache cache;
     private final CacheSession session;
     private final CommandTimes times;
-    private boolean pinned;
+    private final CommandPins pins;
 
     CommandRoom(Cache cache, CacheSession session, CommandTimes times) {
         this.cache = cache;
         this.session = session;
         this.times = times;
+        pins = new CommandPins(session);
     }
 
-    /** Pins the keys of a command; of EXEC, those that are queued and watched. */
-    void pin(Batch batch, int command, Client client) {
-        CommandSpec spec = batch.spec(command);
-        Transaction executed = spec == null ? null : TransactionRunner.executed(spec, client);
-        if (executed != null) {
-            pin(executed, client);
-        } else {
-            pinned = true;
-            int first = batch.firstKey(command);
-            int count = batch.keyCount(command);
-            if (batch.bindsInTurn(first)) {
-                session.pin(count, i -> batch.key(first + i).hash());
-            } else {
-                session.pin(batch.keys(), first, count);
-            }
-        }
-    }
-
-    /** Pins the keys that a transaction names and its client watches. */
-    void pin(Transaction executed, Client client) {
-        pinned = true;
-        session.pin(executed.batch().keys(), 0, executed.batch().keyTotal(), client.watch().hashes());
-    }
-
-    /** The command has ended, or is parked and will start anew. */
-    void unpin() {
-        if (pinned) {
-            pinned = false;
-            session.unpin();
-        }
+    /** The keys that are spared while room is made. */
+    CommandPins pins() {
+        return pins;
     }
 
     /**
@@ -82,7 +58,7 @@ final class CommandRoom {
             reply.reserve(LEAST_REPLY_BYTES);
         } catch (NoBufferException none) {
             times.aside(batch, command, client, session.now());
-            pin(batch, command, client);
+            pins.pin(batch, command, client);
             if (!cache.admit(LEAST_ROOM_BYTES)) {
                 throw none;
             }
@@ -96,8 +72,8 @@ final class CommandRoom {
      */
     boolean makeForReply(NoBufferException none, long needed) {
         long most = mostBytes();
-        return none.roomHelps() && needed <= most
-                && cache.admit(Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed)));
+        long wanted = Math.min(most, Math.max(LEAST_ROOM_BYTES, 2 * needed));
+        return none.roomHelps() && needed <= most && (admit(wanted) || wanted > needed && admit(needed));
     }
 
     private long mostBytes() {
@@ -137,8 +113,31 @@ final class CommandRoom {
             return true;
         }
         times.aside(batch, command, client, session.now());
-        pin(batch, command, client);
-        return cache.admit(bytes);
+        pins.pin(batch, command, client);
+        return admit(bytes);
+    }
+
+    /** The same for what EXEC is to run. */
+    boolean admit(Transaction queued, Client client, long refused) {
+        long bytes = queued.neededBytes() + refused;
+        if (cache.hasRoom(bytes)) {
+            return true;
+        }
+        pins.pin(queued, client);
+        return admit(bytes);
+    }
+
+    /** Makes room beside the keys that are pinned. Where there cannot be as much nothing is evicted in vain. */
+    private boolean admit(long bytes) {
+        boolean isMuch = bytes > cache.config().maxMemoryBytes() / MUCH_PART;
+        return cache.admit(bytes, isMuch ? pins.bytes() : 0);
+    }
+
+    /** Pins before a command is queued for which memory may have to be made. */
+    void pinForQueueing(Batch batch, int command, Client client) {
+        if (!cache.hasRoom(Transaction.BLOCK_BYTES + neededBytes(batch, command))) {
+            pins.pin(batch, command, client);
+        }
     }
 
     /**

@@ -138,7 +138,7 @@ public final class Dispatcher implements AutoCloseable {
             if (tracks != null || client.tracker() != null) {
                 server.tracking().running(null);
             }
-            room.unpin();
+            room.pins().unpin();
             // Without a lock, and before the replies are sent.
             server.tell();
         }
@@ -169,7 +169,7 @@ public final class Dispatcher implements AutoCloseable {
             }
             times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
             execute(batch, i, spec, client, ordinary, reply);
-            room.unpin();
+            room.pins().unpin();
             if (spec == null || !spec.isPlain()) {
                 ordinary = isOrdinary(client);
                 if (epoch != server.counterEpoch()) {
@@ -421,7 +421,7 @@ public final class Dispatcher implements AutoCloseable {
             ReplyWriter reply) {
         // Of what will not run nothing is kept.
         boolean inVain = transaction.failed() || client.watch().isToldBroken();
-        room.pin(batch, command, client);
+        room.pinForQueueing(batch, command, client);
         Shortage shortage = inVain
                 ? Shortage.NONE
                 : transaction.add(batch, command, spec, room.neededBytes(batch, command), preparation);
@@ -507,7 +507,7 @@ public final class Dispatcher implements AutoCloseable {
                 }
                 long needed = reply.copiedBytes() + none.bytes();
                 reply.rollback(mark);
-                room.pin(batch, command, client);
+                room.pins().pin(batch, command, client);
                 if (tries++ == MAX_REPLY_TRIES || !room.makeForReply(none, needed)) {
                     Refusal.reply(client, spec, reply, Errors.of(none));
                     return;

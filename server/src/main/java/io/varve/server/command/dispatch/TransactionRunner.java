@@ -105,7 +105,7 @@ final class TransactionRunner implements Transactions {
         exec.mayHaveChanged(!queued.isRepeatable());
         long refused = 0;
         for (int attempt = 1;; attempt++) {
-            if (queued.writes() && !admit(queued, client, refused) && queued.isDenyOom()) {
+            if (queued.writes() && !room.admit(queued, client, refused) && queued.isDenyOom()) {
                 client.endTransaction();
                 reply.error(abortedBecause(Errors.OUT_OF_MEMORY));
                 return;
@@ -122,15 +122,6 @@ final class TransactionRunner implements Transactions {
                 refused = room.toAskFor(refused, full);
             }
         }
-    }
-
-    private boolean admit(Transaction queued, Client client, long refused) {
-        long bytes = queued.neededBytes() + refused;
-        if (cache.hasRoom(bytes)) {
-            return true;
-        }
-        room.pin(queued, client);
-        return cache.admit(bytes);
     }
 
     /** @return false if it is to run again later */

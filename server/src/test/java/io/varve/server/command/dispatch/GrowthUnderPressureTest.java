@@ -102,14 +102,14 @@ class GrowthUnderPressureTest {
                     }
                 }
             });
-            for (String command : List.of("MULTI", "GET list", "APPEND s x", "DBSIZE")) {
+            for (String command : List.of("MULTI", "GET list", "COPY s copy", "DBSIZE")) {
                 server.run(command);
             }
             boolean heldUp = server.isHeldUp("EXEC");
             assertThat(promised[0]).isTrue();
             assertThat(heldUp).isTrue();
             server.blockedKeys().leave(waiter, false);
-            assertThat(server.run("EXEC")).startsWith("*3\r\n-WRONGTYPE").contains(":" + ((1 << 20) + 1) + "\r\n");
+            assertThat(server.run("EXEC")).startsWith("*3\r\n-WRONGTYPE").contains("\r\n:1\r\n");
         }
     }
 
@@ -127,17 +127,17 @@ class GrowthUnderPressureTest {
             server.run("TOUCH list s");
             for (String command : List.of("CONFIG RESETSTAT", "CONFIG SET slowlog-log-slower-than 0", "MULTI",
                     "GET list",
-                    "GET nosuch", "GETRANGE s 0 0", "APPEND s x", "GET nosuch")) {
+                    "GET nosuch", "GETRANGE s 0 0", "COPY s copy", "GET nosuch")) {
                 server.run(command);
             }
             long errors = server.errors();
-            assertThat(server.run("EXEC")).startsWith("*5\r\n-WRONGTYPE").contains(":" + ((1 << 20) + 1) + "\r\n");
+            assertThat(server.run("EXEC")).startsWith("*5\r\n-WRONGTYPE").contains("\r\n:1\r\n");
             assertThat(server.errors() - errors).as("it ran more than once").isGreaterThan(1);
             assertThat(server.run("INFO commandstats")).contains("cmdstat_get:calls=3,", "cmdstat_getrange:calls=1,",
-                    "cmdstat_append:calls=1,", "cmdstat_exec:calls=1,").containsPattern("cmdstat_get:.*failed_calls=1")
+                    "cmdstat_copy:calls=1,", "cmdstat_exec:calls=1,").containsPattern("cmdstat_get:.*failed_calls=1")
                     .containsPattern("cmdstat_exec:.*failed_calls=0");
             assertThat(server.run("INFO errorstats")).contains("errorstat_WRONGTYPE:count=1\r\n");
-            assertThat(server.run("INFO stats")).contains("keyspace_hits:2\r\n", "keyspace_misses:2\r\n",
+            assertThat(server.run("INFO stats")).contains("keyspace_hits:3\r\n", "keyspace_misses:2\r\n",
                     "total_error_replies:1\r\n");
             assertThat(server.run("SLOWLOG GET 20").split("\\$3\r\nGET\r\n")).hasSize(4);
         }
@@ -155,12 +155,12 @@ class GrowthUnderPressureTest {
                 }
             }
             server.run("TOUCH s");
-            for (String command : List.of("MULTI", "GET s2", "APPEND s x")) {
+            for (String command : List.of("MULTI", "GET s2", "COPY s copy")) {
                 server.run(command);
             }
             assertThat(server.runByAnother("ACL", "SETUSER", "default", "-get")).isEqualTo("+OK\r\n");
             long errors = server.errors();
-            assertThat(server.run("EXEC")).startsWith("*2\r\n-NOPERM").contains(":" + ((1 << 20) + 1) + "\r\n");
+            assertThat(server.run("EXEC")).startsWith("*2\r\n-NOPERM").endsWith(":1\r\n");
             assertThat(server.errors() - errors).as("it ran more than once").isGreaterThan(1);
             assertThat(server.run("INFO stats")).contains("acl_access_denied_cmd:1\r\n");
         }

@@ -1,0 +1,119 @@
+package io.varve.server.command.dispatch;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.server.command.Batch;
+import io.varve.server.command.Client;
+import io.varve.server.command.CommandSpec;
+import io.varve.server.command.Transaction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys that eviction spares while room is made for a command and until it ends. Confined to its event loop.
+ *
+ * <p>These are the keys that the command names. Inside MULTI they include the keys that its client has queued and watches, because EXEC
+ * will work on them.
+ */
+final class CommandPins {
+    /** The bytes of so many keys are added up; commands with more of them have small values. */
+    private static final int MOST_KEYS = 64;
+
+    private final CacheSession session;
+    private final Item item = new Item();
+    private final long[] seen = new long[MOST_KEYS];
+    private boolean pinned;
+    /** Where the pinned keys are; null if there are too many to be added up. */
+    private @Nullable Batch batch;
+    private int first;
+    private int count;
+
+    CommandPins(CacheSession session) {
+        this.session = session;
+    }
+
+    /** Pins the keys of a command in place of what was pinned. */
+    void pin(Batch ofCommand, int command, Client client) {
+        Transaction transaction = client.transaction();
+        if (transaction != null && !transaction.failed()) {
+            CommandSpec spec = ofCommand.spec(command);
+            boolean isExec = spec != null && TransactionRunner.executed(spec, client) != null;
+            pin(transaction, client, isExec ? 0 : ofCommand.keyCount(command), ofCommand, command);
+            return;
+        }
+        pinned = true;
+        batch = ofCommand;
+        first = ofCommand.firstKey(command);
+        count = ofCommand.keyCount(command);
+        if (count == 0) {
+            session.unpin();
+        } else if (ofCommand.bindsInTurn(first)) {
+            int from = first;
+            session.pin(count, i -> ofCommand.key(from + i).hash());
+        } else {
+            session.pin(ofCommand.keys(), first, count);
+        }
+    }
+
+    /** Pins the keys that a transaction names and its client watches. */
+    void pin(Transaction executed, Client client) {
+        pin(executed, client, 0, executed.batch(), 0);
+    }
+
+    private void pin(Transaction transaction, Client client, int more, Batch ofCommand, int command) {
+        pinned = true;
+        batch = transaction.batch();
+        first = 0;
+        count = batch.keyTotal();
+        long[] watched = client.watch().hashes();
+        long[] others = java.util.Arrays.copyOf(watched, watched.length + more);
+        for (int i = 0; i < more; i++) {
+            others[watched.length + i] = ofCommand.key(ofCommand.firstKey(command) + i).hash();
+        }
+        session.pin(transaction.batch().keys(), 0, count, others);
+    }
+
+    /** The command has ended, or is parked and will start anew. */
+    void unpin() {
+        if (pinned) {
+            pinned = false;
+            batch = null;
+            session.unpin();
+        }
+    }
+
+    /** Bytes of the items that are pinned, as far as they are few. No shard is locked. */
+    long bytes() {
+        Batch keys = batch;
+        if (keys == null || count > MOST_KEYS) {
+            return 0;
+        }
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            Key key = keys.key(first + i);
+            seen[i] = key.hash();
+            if (!isRepeated(i)) {
+                bytes += bytes(key);
+            }
+        }
+        return bytes;
+    }
+
+    private boolean isRepeated(int number) {
+        for (int i = 0; i < number; i++) {
+            if (seen[i] == seen[number]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long bytes(Key key) {
+        session.lock(key);
+        try {
+            return session.peek(key, item) ? session.memoryUsage(item) : 0;
+        } finally {
+            session.unlock(key);
+        }
+    }
+}
