@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 import io.varve.server.admin.LogFile;
 import io.varve.server.command.Version;
@@ -17,18 +15,14 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.config.SettingsHelp;
 import io.varve.server.system.Hangup;
 import io.varve.server.system.PidFile;
+import io.varve.server.system.ShutdownHook;
 import io.varve.server.system.StandardError;
 import io.varve.server.system.Supervisor;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The program: {@code serve [FILE] [--NAME VALUE]…}, or {@code serve --help}. Immutable: static methods only. */
 public final class Main {
-    private static final Logger LOG = LoggerFactory.getLogger(Main.class);
     private static final int BAD_SETTING = 2;
     private static final int CANNOT_START = 1;
-    /** SIGTERM ends the process within it. */
-    private static final int DRAIN_SECONDS = 10;
 
     private Main() {}
 
@@ -68,11 +62,14 @@ public final class Main {
     }
 
     private static int serve(ServerConfig config, PrintStream out, PrintStream err) {
-        try (VarveServer server = VarveServer.start(config); PidFile pidFile = PidFile.write(config.pidFile())) {
+        try (ShutdownHook hook = ShutdownHook.register();
+                VarveServer server = VarveServer.start(config);
+                PidFile _ = PidFile.write(config.pidFile())) {
             Supervisor supervisor = Supervisor.of(config.text("supervised"), System.getenv());
             banner(config, server, out);
             supervisor.ready();
-            serve(server, supervisor, pidFile);
+            hook.awaitSignalOr(server::awaitShutdown);
+            supervisor.stopping();
             return 0;
         } catch (IOException failed) {
             err.println("varve: " + failed.getMessage());
@@ -109,38 +106,5 @@ public final class Main {
         }
         out.println("Ready to accept connections");
         out.flush();
-    }
-
-    /** Returns when a client sends SHUTDOWN; a signal is answered by the hook, which waits for the server to close. */
-    private static void serve(VarveServer server, Supervisor supervisor, PidFile pidFile) {
-        CountDownLatch closed = new CountDownLatch(1);
-        Thread main = Thread.currentThread();
-        Thread hook = new Thread(() -> {
-            LOG.info("Asked to end: finishing");
-            main.interrupt();
-            try {
-                if (!closed.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
-                    LOG.warn("Not finished within {} s", DRAIN_SECONDS);
-                }
-            } catch (InterruptedException givenUp) {
-                LOG.warn("Interrupted while finishing");
-            }
-            // The JVM would report the signal (143): a server that was asked to end and did has succeeded.
-            Runtime.getRuntime().halt(0);
-        }, "varve-shutdown");
-        Runtime.getRuntime().addShutdownHook(hook);
-        try {
-            server.awaitShutdown();
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (InterruptedException signalled) {
-            LOG.debug("A signal ends the process", signalled);
-        } catch (IllegalStateException alreadyEnding) {
-            LOG.debug("The process is ending already", alreadyEnding);
-        }
-        supervisor.stopping();
-        server.close();
-        // The hook ends the process as soon as it may.
-        pidFile.close();
-        closed.countDown();
     }
 }

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.Settings;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -163,5 +164,27 @@ class MainTest {
         }
         assertThat(status.get(20, TimeUnit.SECONDS)).isZero();
         assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
+    /** A process of its own: the signal ends it. */
+    @Test
+    void aSignalAtTheFirstMomentOfReadyEndsItWithZero_andLeavesNoFile(@TempDir Path folder) throws Exception {
+        Path printed = folder.resolve("printed");
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), SignalWhenReady.class.getName(), "serve", "--port", "0",
+                "--maxmemory", "64mb", "--io-threads", "1", "--pidfile", folder.resolve("pid").toString(),
+                "--unixsocket", folder.resolve("socket").toString()).redirectErrorStream(true)
+                        .redirectOutput(printed.toFile()).start();
+        try {
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            String text = Files.readString(printed);
+            assertThat(text).contains("Ready to accept connections", "Asked to end");
+            assertThat(process.exitValue()).as(text).isZero();
+            assertThat(folder.resolve("pid")).doesNotExist();
+            assertThat(folder.resolve("socket")).doesNotExist();
+        } finally {
+            process.destroyForcibly();
+        }
     }
 }
