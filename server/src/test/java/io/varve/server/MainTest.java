@@ -175,7 +175,7 @@ class MainTest {
                 System.getProperty("java.class.path"), SignalWhenReady.class.getName(), "serve", "--port", "0",
                 "--maxmemory", "64mb", "--io-threads", "1", "--pidfile", folder.resolve("pid").toString(),
                 "--unixsocket", folder.resolve("socket").toString()).redirectErrorStream(true)
-                        .redirectOutput(printed.toFile()).start();
+                .redirectOutput(printed.toFile()).start();
         try {
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             String text = Files.readString(printed);
