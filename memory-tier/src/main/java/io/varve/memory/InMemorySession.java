@@ -477,7 +477,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean moveRun(Key from, Item item, Key to, Item written) {
         Shard target = shards[to.shard()];
-        if (!shards[from.shard()].moveRun(from, item, target, to, written, hint, nowMillis, telling)) {
+        if (!shards[from.shard()].largeValues().move(from, item, target, to, written, hint, nowMillis, telling)) {
             return false;
         }
         target.changed(Change.SET, to.database(), to.address(), to.length());

@@ -62,14 +62,14 @@ final class PinnedKeysTest {
                 }
             }
             // As much as there can be: all others go for it, and these do not.
-            fixture.cache.admit(MIB - 100_000);
+            fixture.cache.admit(MIB * 3 / 4);
             for (int number : pinned) {
                 assertThat(isThere(fixture, number)).as("key %d", number).isTrue();
             }
             other.unpin();
             for (int i = 0; i < 40 && isThere(fixture, 2990); i++) {
                 fill(fixture, 100_000 + i * 3000, 3000);
-                fixture.cache.admit(MIB - 100_000);
+                fixture.cache.admit(MIB * 3 / 4);
             }
             assertThat(fixture.cache.size(0)).as("nothing is spared any more").isLessThan(3000);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();

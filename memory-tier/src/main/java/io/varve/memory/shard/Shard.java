@@ -44,6 +44,7 @@ public final class Shard {
     private final ShardContext context;
     private final ShardItems items;
     private final ShardCleaner cleaner;
+    private final LargeValues largeValues;
     private final ShardCollections collections;
     private final ShardKeyspace keyspace;
     private final ShardUpkeep upkeep;
@@ -58,6 +59,7 @@ public final class Shard {
         this.context = context;
         this.items = new ShardItems(number, context, lock, heads, growLoad, algorithm, expireBaseMillis, expireBuckets);
         this.cleaner = new ShardCleaner(items, context);
+        largeValues = new LargeValues(this, context);
         this.collections = new ShardCollections(this, context);
         this.keyspace = new ShardKeyspace(items, context);
         this.upkeep = new ShardUpkeep(items);
@@ -390,7 +392,7 @@ public final class Shard {
     }
 
     /** The same for a value of any type that is as long as it says. Its capacity is not less than its length. */
-    private void putRun(Key key, Item item, LargeRun run, ItemType type, int encoding, int valueLength, int capacity,
+    void putRun(Key key, Item item, LargeRun run, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis, int hint, long nowMillis, boolean tells) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long location = locate(key, nowMillis);
@@ -406,51 +408,6 @@ public final class Shard {
         look(item, made, items.address(made));
     }
 
-    /**
-     * Gives the run of a found item to another key, in place of what that has; the item's own key goes. No byte of the value is copied.
-     * Both shards are locked.
-     *
-     * @param from     of this shard, the key of the item
-     * @param target   the shard of the other key
-     * @param tells    whether a key that was not there is told of as one that has come
-     * @return false if that cannot be: the item is in no run, or there is no room in front of its value for the other key. Nothing has
-     *         changed then
-     * @throws CacheFullException if there is no memory for the other key's entries; the item is as it was
-     */
-    public boolean moveRun(Key from, Item source, Shard target, Key to, Item written, int hint, long nowMillis,
-            boolean tells) {
-        long address = source.address();
-        if (!Location.isLarge(source.location()) || TimedHashes.isTimed(address)) {
-            return false;
-        }
-        LargeRun run = context.pool.largeItems().run(source.location());
-        if (run.headRoom() < ItemLayout.largeHeadRoom(to.length())) {
-            return false;
-        }
-        ItemType type = source.type();
-        int encoding = source.encoding();
-        int length = source.valueLength();
-        int capacity = source.capacity();
-        long expireAt = source.expireAtMillis();
-        // One hold for the other key's item, and one in case that is refused.
-        run.retain();
-        run.retain();
-        try {
-            delete(from, nowMillis);
-            try {
-                target.putRun(to, written, run, type, encoding, length, capacity, expireAt, hint, nowMillis, tells);
-            } catch (CacheFullException full) {
-                run.retain();
-                // What it had in index and expiry is free, so this finds room.
-                putRun(from, source, run, type, encoding, length, capacity, expireAt, hint, nowMillis, tells);
-                throw full;
-            }
-        } finally {
-            run.release();
-        }
-        return true;
-    }
-
     /** Gives a found item's value another length, in place or moved; the bytes both have stay. */
     public void resize(Key key, Item item, int encoding, int valueLength, int capacity, long nowMillis) {
         long location = item.location();
@@ -460,7 +417,7 @@ public final class Shard {
             look(item, location, address);
             return;
         }
-        if (items.extendInPlace(location, address, encoding, valueLength)) {
+        if (largeValues.extend(location, address, encoding, valueLength)) {
             look(item, location, address);
             return;
         }
@@ -586,6 +543,11 @@ public final class Shard {
     /** The shard's large collections. */
     public ShardCollections collections() {
         return collections;
+    }
+
+    /** Its values in runs of their own. */
+    public LargeValues largeValues() {
+        return largeValues;
     }
 
     /** A slice of cleaning or evicting. */

@@ -15,7 +15,6 @@ import io.varve.memory.item.Key;
 import io.varve.memory.locality.AccessRecorder;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
-import io.varve.memory.segment.LargeItems;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
@@ -148,37 +147,6 @@ final class ShardItems {
     /** Whether a value lies in place if need be, be it a small one where there is room for a large one. */
     boolean canLieInPlace(long location, long address, int valueLength) {
         return valueLength <= ItemLayout.capacity(address) && !isShared(location);
-    }
-
-    /**
-     * Gives a large item a longer value where it lies, if there is address space behind it: no copy is made, for which there might be no
-     * memory.
-     *
-     * @throws CacheFullException if there is no memory for what the value gets longer by
-     */
-    boolean extendInPlace(long location, long address, int encoding, int valueLength) {
-        int before = ItemLayout.capacity(address);
-        if (!Location.isLarge(location) || valueLength <= before || isShared(location)
-                || ItemLayout.isShortCapacity(before)) {
-            // A short capacity lies in the header, which would need more bytes for a long one.
-            return false;
-        }
-        LargeItems large = context.pool.largeItems();
-        LargeRun run = large.run(location);
-        if (!large.hasAddressesFor(run, valueLength)) {
-            return false;
-        }
-        large.extend(run, valueLength);
-        int capacity = run.capacity();
-        datasetBytes += valueLength - ItemLayout.valueLength(address);
-        // Without slack, as a change of the capacity asks.
-        ItemLayout.valueLength(address, before);
-        ItemLayout.capacity(address, capacity);
-        ItemLayout.valueLength(address, valueLength);
-        ItemLayout.encoding(address, encoding);
-        segments.extendedLarge(location, capacity - before);
-        run.adoptedMillis(context.ticker.wallMillis());
-        return true;
     }
 
     /** A reply in flight may still be reading a run that it shares. */
@@ -609,6 +577,11 @@ final class ShardItems {
         index.removeFound();
         goes(location, address, physical, way);
         return true;
+    }
+
+    /** A value has another length, and may have another capacity, where it lies. */
+    void lengthChanged(int from, int to) {
+        datasetBytes += to - from;
     }
 
     /** Another length for a value that keeps its place. */
