@@ -315,6 +315,35 @@ final class LauncherIT {
         assertThat(Files.readString(error)).contains("Asked to end").doesNotContain("incubator");
     }
 
+    /** What is closed is the system's nothing: the first socket or file that is opened does not take its place. */
+    @ParameterizedTest
+    @ValueSource(strings = {"2>&-", "<&- 2>&-"})
+    @EnabledOnOs(OS.LINUX)
+    void aServerWithoutStandardErrorListens(String closed) throws IOException, InterruptedException {
+        Path home = built();
+        Path temporary = Files.createDirectories(folder.resolve("temporary"));
+        ProcessBuilder builder = new ProcessBuilder("sh", "-c", "exec \"$0\" serve --port 0 --maxmemory 64mb " + closed,
+                home.resolve("varve").toString());
+        builder.environment().putAll(Map.of("VARVE_NO_BUILD", "1", "TMPDIR", temporary.toString()));
+        Process process = builder.start();
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            String line = out.readLine();
+            while (line != null && !line.contains("Ready to accept connections")) {
+                line = out.readLine();
+            }
+            assertThat(line).as("status " + (line == null ? process.waitFor() : 0)).isNotNull();
+            Path descriptors = Path.of("/proc", Long.toString(process.pid()), "fd");
+            assertThat(descriptors.resolve("2").toRealPath()).isEqualTo(Path.of("/dev/null"));
+            assertThat(Files.list(temporary)).isEmpty();
+            process.destroy();
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(Files.list(temporary)).isEmpty();
+    }
+
     @Test
     void aStartCacheThatIsNoneIsPassedOverWithoutAWord() throws IOException, InterruptedException {
         Path home = built();

@@ -92,7 +92,7 @@ public final class Main {
         config.flashDirectory().ifPresent(directory -> out.println("  flash    " + config.text("flash-max-items")
                 + " items in " + directory + ", " + config.text("flash-policy")));
         List<String> places = new ArrayList<>();
-        if (server.port() != 0 || server.tlsPort() != 0) {
+        if (!config.text("bind").isEmpty() && (server.port() != 0 || server.tlsPort() != 0)) {
             places.add(config.text("bind") + (server.port() == 0 ? "" : " port " + server.port())
                     + (server.tlsPort() == 0 ? "" : " tls-port " + server.tlsPort()));
         }

@@ -1,14 +1,23 @@
 package io.varve.server;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 
+import io.varve.memory.Cache;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -120,6 +129,24 @@ class ListenersTest {
         }
     }
 
+    /** In each order, and where an address that stays had to be closed for another one. */
+    @ParameterizedTest
+    @CsvSource({"1,epoll", "1,io_uring"})
+    void setBind_withAnOptionalAddressThatIsNotThere_keepsTheOthers(String loops, String transport)
+            throws IOException {
+        server.close();
+        server = start(loops, transport);
+        int port = server.port();
+        try (RawClient client = new RawClient(port)) {
+            for (String bind : new String[] {"-" + NOBODYS + " 127.0.0.1", "127.0.0.1 -" + NOBODYS,
+                    "-" + NOBODYS + " 127.0.0.1", "*", "-" + NOBODYS + " *", "-" + NOBODYS + " 127.0.0.1",
+                    "-127.0.0.2 -" + NOBODYS + " -127.0.0.1"}) {
+                assertThat(client.call("CONFIG", "SET", "bind", bind).text()).as(bind).isEqualTo("OK");
+                assertThat(answers("127.0.0.1", port)).as(bind).isTrue();
+            }
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {NOBODYS, "127.0.0.2 " + NOBODYS, "* " + NOBODYS, "-" + NOBODYS})
     void setBind_toAnAddressThatIsNotThere_leavesEverythingAsItWas(String bind) throws IOException {
@@ -148,17 +175,70 @@ class ListenersTest {
         }
     }
 
-    /** What another setting refuses is undone. */
+    /** What the cache refuses, which is asked last, is undone. */
     @Test
-    void setPort_whereAnotherSettingIsRefused_opensNothing() throws IOException {
+    void setPort_whereTheCacheRefusesAnotherSetting_opensNothing() throws IOException {
+        server.close();
+        ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
+                .with("io-threads", "1");
+        server = VarveServer.start(config, refusing(StubCache.create(config.cacheConfig())));
         int before = server.port();
         int next = freePort();
         try (RawClient client = new RawClient(before)) {
-            assertThat(client.call("CONFIG", "SET", "port", Integer.toString(next), "maxmemory", "100").text())
-                    .startsWith("ERR CONFIG SET failed (possibly related to argument 'maxmemory')");
+            assertThat(client.call("CONFIG", "SET", "port", Integer.toString(next), "maxmemory", "70mb").text())
+                    .isEqualTo("ERR CONFIG SET failed (possibly related to argument 'maxmemory') - maxmemory 73400320: refused");
             assertThat(answers("127.0.0.1", next)).isFalse();
             assertThat(answers("127.0.0.1", before)).isTrue();
         }
         assertThatThrownBy(() -> new RawClient(next)).isInstanceOf(ConnectException.class);
+    }
+
+    /** A cache that takes no other settings than those that it was opened with. */
+    private static Cache refusing(Cache cache) {
+        return (Cache) Proxy.newProxyInstance(ListenersTest.class.getClassLoader(), new Class<?>[] {Cache.class},
+                (_, method, arguments) -> {
+                    if (method.getName().equals("reconfigure")) {
+                        throw new IllegalArgumentException("maxmemory 73400320: refused");
+                    }
+                    return method.invoke(cache, arguments);
+                });
+    }
+
+    @Test
+    void setBind_toNoAddress_closesThePort_ifThereIsAUnixSocket(@TempDir Path folder) throws IOException {
+        Path socket = folder.resolve("socket");
+        server.close();
+        int port = freePort();
+        ServerConfig config = ServerConfig.defaults().with("port", Integer.toString(port)).with("maxmemory", "64mb")
+                .with("io-threads", "1").with("unixsocket", socket.toString());
+        server = VarveServer.start(config.with("bind", ""), StubCache.create(config.cacheConfig()));
+        assertThat(answers("127.0.0.1", port)).isFalse();
+        assertThat(callOn(socket, "INFO server")).contains("name=unix").doesNotContain("name=tcp");
+        assertThat(callOn(socket, "CONFIG SET bind 127.0.0.1")).isEqualTo("+OK\r\n");
+        assertThat(answers("127.0.0.1", port)).isTrue();
+        assertThat(callOn(socket, "CONFIG SET bind ''")).isEqualTo("+OK\r\n");
+        assertThat(answers("127.0.0.1", port)).isFalse();
+        assertThat(callOn(socket, "CONFIG GET bind")).isEqualTo("*2\r\n$4\r\nbind\r\n$0\r\n\r\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " "})
+    void setBind_toNoAddress_isRefused_ifThereIsNoUnixSocket(String bind) throws IOException {
+        int port = server.port();
+        try (RawClient client = new RawClient(port)) {
+            assertThat(client.call("CONFIG", "SET", "bind", bind).text()).startsWith("ERR CONFIG SET failed (possibly"
+                    + " related to argument 'bind') - ").contains("no client could connect", "unixsocket");
+            assertThat(answers("127.0.0.1", port)).isTrue();
+            assertThat(answers("127.0.0.2", port)).isFalse();
+        }
+    }
+
+    /** Sends an inline command. @return its reply as it came */
+    private static String callOn(Path socket, String command) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            channel.write(ByteBuffer.wrap((command + "\r\nQUIT\r\n").getBytes(StandardCharsets.US_ASCII)));
+            String reply = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.US_ASCII);
+            return reply.substring(0, reply.lastIndexOf("+OK\r\n"));
+        }
     }
 }

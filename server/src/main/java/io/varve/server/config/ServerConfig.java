@@ -202,6 +202,10 @@ public final class ServerConfig {
             }
         }
         checkDirectory(problems);
+        if (text("bind").isEmpty() && text("unixsocket").isEmpty()) {
+            problems.add(new SettingProblem("bind", "\"\"",
+                    "no client could connect: give an address, or a unixsocket"));
+        }
         try {
             MemoryPlan.ofThisProcess().require(maxMemoryBytes);
             cacheConfig();

@@ -188,14 +188,15 @@ public final class NetworkServer implements AutoCloseable {
         for (String address : config.text("bind").split(" ")) {
             addresses.append(",bind=").append(address);
         }
+        boolean hasAddress = !config.text("bind").isEmpty();
         List<String> where = new ArrayList<>();
-        if (port != 0) {
+        if (port != 0 && hasAddress) {
             where.add("name=tcp" + addresses + ",port=" + port);
         }
         if (unixListener != null) {
             where.add("name=unix,bind=" + config.unixSocket());
         }
-        if (tlsListeners != null) {
+        if (tlsListeners != null && hasAddress) {
             where.add("name=tls" + addresses + ",port=" + tlsListeners.port());
         }
         server.listeners(where);

@@ -1,6 +1,7 @@
 package io.varve.server.net;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayList;
@@ -14,7 +15,9 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.unix.Errors;
 import io.varve.server.command.ConfigListener;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +27,8 @@ import org.slf4j.LoggerFactory;
  */
 final class TcpListeners {
     private static final Logger LOG = LoggerFactory.getLogger(TcpListeners.class);
+    /** Of Linux, the only system with transports whose exceptions have error numbers. */
+    private static final int EADDRINUSE = 98;
 
     private final ServerBootstrap bootstrap;
     private final ChannelGroup listening;
@@ -40,7 +45,7 @@ final class TcpListeners {
     private record Address(String host, int port) {
         InetSocketAddress resolved() {
             return switch (host) {
-                case "", "*" -> new InetSocketAddress(port);
+                case "*" -> new InetSocketAddress(port);
                 case "::*" -> new InetSocketAddress("::", port);
                 default -> new InetSocketAddress(host, port);
             };
@@ -52,7 +57,7 @@ final class TcpListeners {
         }
     }
 
-    /** The port; 0 if there is none. */
+    /** The port, also while {@code bind} names no address; 0 if there is none. */
     synchronized int port() {
         return port;
     }
@@ -76,10 +81,15 @@ final class TcpListeners {
      * Opens the sockets that are wanted and not there yet; those that are not wanted are closed when the change is
      * applied.
      *
+     * @param bind   the addresses; none if it is blank
      * @param wanted the port; 0 for a free one
      * @throws IOException if an address that has to be there cannot be had; what was listened on is listened on still
      */
     synchronized ConfigListener.Change prepare(String bind, int wanted) throws IOException {
+        if (bind.isBlank()) {
+            // The port is kept for the next CONFIG SET bind.
+            return new Moved(new LinkedHashMap<>(), wanted, List.of(), List.of());
+        }
         Opening opening = new Opening(wanted);
         for (String address : bind.trim().split("\\s+")) {
             boolean optional = address.startsWith("-");
@@ -108,13 +118,13 @@ final class TcpListeners {
 
         void add(String host, boolean optional) {
             Address address = new Address(host, bound);
-            Channel there = open.get(address);
+            Channel there = closedEarly.contains(address) ? null : open.get(address);
             if (there != null) {
                 channels.put(address, there);
                 return;
             }
             ChannelFuture attempt = bind(address);
-            if (!attempt.isSuccess() && closeInTheWay(address)) {
+            if (isInUse(attempt.cause()) && closeInTheWay(address)) {
                 attempt = bind(address);
             }
             if (attempt.isSuccess()) {
@@ -139,7 +149,7 @@ final class TcpListeners {
             for (Map.Entry<Address, Channel> old : open.entrySet()) {
                 if (old.getKey().port() == wanted.port() && !channels.containsKey(old.getKey())
                         && closedEarly.add(old.getKey())) {
-                    old.getValue().close().awaitUninterruptibly();
+                    close(old.getValue());
                     any = true;
                 }
             }
@@ -149,6 +159,17 @@ final class TcpListeners {
         Moved result() {
             return new Moved(channels, bound, fresh, List.copyOf(closedEarly));
         }
+    }
+
+    /** The exceptions of NIO have no error number, only the system's text. */
+    private static boolean isInUse(@Nullable Throwable cause) {
+        return cause instanceof Errors.NativeIoException numbered
+                ? -numbered.expectedErr() == EADDRINUSE
+                : cause instanceof BindException && String.valueOf(cause.getMessage()).contains("in use");
+    }
+
+    private static void close(Channel channel) {
+        channel.close().awaitUninterruptibly();
     }
 
     private ChannelFuture bind(Address address) {
@@ -173,7 +194,7 @@ final class TcpListeners {
         public void apply() {
             synchronized (TcpListeners.this) {
                 open.values().stream().filter(channel -> !channels.containsValue(channel))
-                        .forEach(channel -> channel.close().awaitUninterruptibly());
+                        .forEach(TcpListeners::close);
                 open = channels;
                 port = bound;
             }
@@ -182,7 +203,7 @@ final class TcpListeners {
         @Override
         public void undo() {
             synchronized (TcpListeners.this) {
-                fresh.forEach(channel -> channel.close().awaitUninterruptibly());
+                fresh.forEach(TcpListeners::close);
                 for (Address address : closedEarly) {
                     ChannelFuture again = bind(address);
                     if (again.isSuccess()) {
