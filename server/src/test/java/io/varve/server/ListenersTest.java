@@ -186,7 +186,8 @@ class ListenersTest {
         int next = freePort();
         try (RawClient client = new RawClient(before)) {
             assertThat(client.call("CONFIG", "SET", "port", Integer.toString(next), "maxmemory", "70mb").text())
-                    .isEqualTo("ERR CONFIG SET failed (possibly related to argument 'maxmemory') - maxmemory 73400320: refused");
+                    .isEqualTo(
+                            "ERR CONFIG SET failed (possibly related to argument 'maxmemory') - maxmemory 73400320: refused");
             assertThat(answers("127.0.0.1", next)).isFalse();
             assertThat(answers("127.0.0.1", before)).isTrue();
         }
