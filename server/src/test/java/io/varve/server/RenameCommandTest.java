@@ -28,7 +28,8 @@ class RenameCommandTest {
     @Test
     void aCommandHasItsOtherNameOrNone() throws IOException {
         Path file = file("port 0", "io-threads 1", "maxmemory 64mb", "rename-command FLUSHALL Wipe_Out",
-                "rename-command config c-0nfig", "rename-command DEBUG \"\"", "user u on nopass -@all +flushall");
+                "rename-command config c-0nfig", "rename-command DEBUG \"\"",
+                "rename-command EVAL \"\"", "rename-command bgrewriteaof \"\"", "user u on nopass -@all +flushall");
         try (VarveServer server = VarveServer.start(ConfigReader.read(List.of(file.toString())));
                 RawClient client = new RawClient(server.port())) {
             assertThat(client.call("FLUSHALL").text()).startsWith("ERR unknown command 'FLUSHALL'");

@@ -54,6 +54,12 @@ final class UnimplementedCommands {
 
     private UnimplementedCommands() {}
 
+    /** Whether Redis has a command of this name, which is no subcommand. */
+    static boolean isCommand(String name) {
+        return NAMES.lines().flatMap(UnimplementedCommands::named)
+                .anyMatch(named -> named.name().equals(name) && named.parent().isEmpty());
+    }
+
     /** All that a table of commands does not have. */
     static List<Named> without(CommandTable table) {
         return NAMES.lines().flatMap(UnimplementedCommands::named)

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,6 +32,8 @@ public final class ConfigReader {
     private static final Set<String> MANY_WORDS = Set.of("latency-tracking-info-percentiles", "tls-protocols");
 
     private final List<Problem> problems = new ArrayList<>();
+    /** Files whose lines are being read: none of them may be included again meanwhile. */
+    private final Set<Path> beingRead = new HashSet<>();
     private final Map<String, Origin> origins = new HashMap<>();
     private ServerConfig config = ServerConfig.defaults();
     /** Counts the lines and options that were read. */
@@ -136,6 +139,18 @@ public final class ConfigReader {
     }
 
     private void file(Path path, int depth) {
+        Path absolute = path.toAbsolutePath().normalize();
+        if (!beingRead.add(absolute)) {
+            throw new ConfigException("include " + path + ": files include each other");
+        }
+        try {
+            lines(path, depth);
+        } finally {
+            beingRead.remove(absolute);
+        }
+    }
+
+    private void lines(Path path, int depth) {
         List<String> lines;
         try {
             lines = ByteOrderMark.linesWithout(path, StandardCharsets.UTF_8);

@@ -11,6 +11,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -71,6 +72,9 @@ final class UnixListener implements AutoCloseable {
     }
 
     private static @Nullable String reason(Exception failed) {
+        if (failed instanceof UserPrincipalNotFoundException unknown) {
+            return "there is no group " + unknown.getName();
+        }
         return failed instanceof FileSystemException file && file.getReason() != null
                 ? file.getReason()
                 : failed.getMessage();

@@ -52,6 +52,10 @@ class ConfigReaderTest {
         assertThat(config.number("timeout")).isEqualTo(5);
         assertThatThrownBy(() -> read("include " + folder.resolve("varve.conf"))).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("include each other");
+        String self = "include " + folder.resolve("varve.conf");
+        assertThatThrownBy(() -> read(self, self, self)).as("a line each, and not one for each way through them")
+                .isInstanceOfSatisfying(ConfigException.class,
+                        bad -> assertThat(bad.getMessage().lines()).hasSize(3));
         assertThatThrownBy(() -> read("include " + folder.resolve("nosuch.conf"))).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("nosuch.conf");
     }
