@@ -30,8 +30,6 @@ final class Room {
     private static final int AHEAD_PART = 64;
     /** What was refused may be a table that is out of proportion: at most this part of maxmemory is freed for it. */
     private static final int MOST_PART_FOR_REFUSED = 4;
-    /** From this part of maxmemory on it is worth knowing how much cannot be evicted. */
-    private static final int MUCH_PART = 16;
     /** How long nobody tries to make room for a table where nothing may go: each try would cost a write a slice. */
     private static final int QUIET_MILLIS = 100;
 
@@ -67,21 +65,11 @@ final class Room {
 
     /** Whether {@code bytes} more can be written for certain; makes room as the policy allows. */
     boolean admit(long bytes) {
-        return admit(bytes, 0);
-    }
-
-    /**
-     * The same beside what is spared because a command works on it.
-     *
-     * @param pinnedBytes of the items that are spared
-     */
-    boolean admit(long bytes, long pinnedBytes) {
         if (isAmple(bytes)) {
             return true;
         }
         assert Arrays.stream(shards).noneMatch(Shard::isLockedByMe) : "room is made without locks";
-        long most = context.budget().limitBytes() - reserveBytes() - pinnedBytes;
-        if (bytes > most || bytes > most / MUCH_PART && bytes > most - structureBytes()) {
+        if (bytes > context.budget().limitBytes() - reserveBytes()) {
             // It could evict everything and would not fit all the same.
             return false;
         }
@@ -93,6 +81,20 @@ final class Room {
         makeRoomForTable();
         uncharge(wanted - bytes + (bytes >= context.largeThresholdBytes() ? bytes : 0));
         return true;
+    }
+
+    /**
+     * The same beside items that are spared because a command works on them. If it cannot fit beside those, and beside what no eviction
+     * brings back, nothing is evicted.
+     *
+     * @param pinnedBytes of the items that are spared
+     */
+    boolean admit(long bytes, long pinnedBytes) {
+        if (isAmple(bytes)) {
+            return true;
+        }
+        long most = context.budget().limitBytes() - reserveBytes() - pinnedBytes - structureBytes();
+        return bytes <= most && admit(bytes);
     }
 
     /** Bytes that no eviction brings back: tables of indexes, time buckets, and memory that is charged for other tiers. */

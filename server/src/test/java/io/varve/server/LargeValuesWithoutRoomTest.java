@@ -207,4 +207,31 @@ class LargeValuesWithoutRoomTest {
             }
         }
     }
+
+    /**
+     * A value whose memory its key has taken over, and lost when there was none for its time: the transaction runs again, and the value must
+     * still be there.
+     */
+    @Test
+    void aLargeArgumentOfATransactionThatRunsAgainIsStillThere() throws IOException {
+        try (VarveServer server = startFull(client -> {}); RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < 40; i++) {
+                fill(client, 18_000);
+                client.call("DEL", "k", "o");
+                assertThat(client.call("SET", "o", "o".repeat(1_231_108)).text()).isEqualTo("OK");
+                assertThat(client.call("SET", "k", "k".repeat(2_676_896)).text()).isEqualTo("OK");
+                String value = ("value " + i + ".").repeat(2000).substring(0, 13_046);
+                client.queue("MULTI");
+                client.queue("DUMP", "k");
+                client.queue("SETEX", "k", "1000", value);
+                client.queue("EXEC");
+                client.flush();
+                for (int reply = 0; reply < 3; reply++) {
+                    assertThat(client.read().isError()).isFalse();
+                }
+                assertThat(client.read().elements().getLast().text()).isEqualTo("OK");
+                assertThat(client.call("GET", "k").text()).as("round %d", i).isEqualTo(value);
+            }
+        }
+    }
 }

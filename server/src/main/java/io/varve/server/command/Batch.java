@@ -545,6 +545,13 @@ public final class Batch implements RequestSink {
         return detachRun(argument);
     }
 
+    /** Undoes {@link #takeRun}: the run is the argument's again. */
+    void giveRunBack(int argument, ValueRun run) {
+        assert runs[argument] == null : "argument " + argument + " has a run";
+        runs[argument] = run;
+        runTotal++;
+    }
+
     private @Nullable ValueRun detachRun(int argument) {
         ValueRun run = argument < runs.length ? runs[argument] : null;
         if (run != null) {

@@ -105,6 +105,11 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
         return batch.takeRun(firstArgument + argumentIndex, headRoom);
     }
 
+    /** Undoes {@link #takeRun}, with the caller's hold on the run. */
+    public final void giveRunBack(int argumentIndex, ValueRun run) {
+        batch.giveRunBack(firstArgument + argumentIndex, run);
+    }
+
     /**
      * The run in which a large argument arrived, which stays the command's: who keeps it for longer retains it. Null if it lies in the
      * read buffer.

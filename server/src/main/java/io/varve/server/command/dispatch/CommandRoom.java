@@ -130,7 +130,7 @@ final class CommandRoom {
     /** Makes room beside the keys that are pinned. Where there cannot be as much nothing is evicted in vain. */
     private boolean admit(long bytes) {
         boolean isMuch = bytes > cache.config().maxMemoryBytes() / MUCH_PART;
-        return cache.admit(bytes, isMuch ? pins.bytes() : 0);
+        return isMuch ? cache.admit(bytes, pins.bytes()) : cache.admit(bytes);
     }
 
     /** Pins before a command is queued for which memory may have to be made. */

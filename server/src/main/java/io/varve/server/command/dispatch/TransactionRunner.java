@@ -302,7 +302,8 @@ final class TransactionRunner implements Transactions {
                 TrackedReads.remember(tracker, spec, batch, batch.firstKey(command), batch.keyCount(command));
             }
         } catch (CacheFullException full) {
-            if (mayRunAgain && full.roomHelps()) {
+            // It may have taken the memory of an argument over since it was asked.
+            if (mayRunAgain && full.roomHelps() && room.mayRunAgain(batch, command, spec)) {
                 throw full;
             }
             reply.rollback(mark);

@@ -3,6 +3,7 @@ package io.varve.server.command.string;
 import java.util.List;
 
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
@@ -293,13 +294,25 @@ public final class StringCommands {
             session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT,
                     call.argumentAddress(argument), call.argumentLength(argument), expireAtMillis);
         } else {
-            session.putRun(key, call.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
+            putRun(call, key, argument, run, expireAtMillis);
         }
         call.events().tell(KeyEvent.SET, key);
         call.countChanges(1);
         if (expireAtMillis >= 0) {
             call.events().tell(KeyEvent.EXPIRE, key);
         }
+    }
+
+    /** The run stays the argument's if the cache refuses it: the command may run again. */
+    private static void putRun(Invocation call, Key key, int argument, ValueRun run, long expireAtMillis) {
+        run.retain();
+        try {
+            call.session().putRun(key, call.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
+        } catch (CacheFullException full) {
+            call.giveRunBack(argument, run);
+            throw full;
+        }
+        run.release();
     }
 
     // --- GET and its relatives
