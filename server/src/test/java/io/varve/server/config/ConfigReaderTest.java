@@ -55,7 +55,7 @@ class ConfigReaderTest {
         String self = "include " + folder.resolve("varve.conf");
         assertThatThrownBy(() -> read(self, self, self)).as("a line each, and not one for each way through them")
                 .isInstanceOfSatisfying(ConfigException.class,
-                        bad -> assertThat(bad.getMessage().lines()).hasSize(3));
+                        bad -> assertThat(String.valueOf(bad.getMessage()).lines()).hasSize(3));
         assertThatThrownBy(() -> read("include " + folder.resolve("nosuch.conf"))).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("nosuch.conf");
     }
