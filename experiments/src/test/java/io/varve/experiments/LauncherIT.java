@@ -305,7 +305,7 @@ final class LauncherIT {
             }
             Path descriptors = Path.of("/proc", Long.toString(process.pid()), "fd");
             assertThat(descriptors.resolve("2").toRealPath()).isEqualTo(error.toRealPath());
-            assertThat(Files.list(temporary)).isEmpty();
+            assertThat(temporary).isEmptyDirectory();
             process.destroy();
             assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
@@ -334,14 +334,14 @@ final class LauncherIT {
             assertThat(line).as("status " + (line == null ? process.waitFor() : 0)).isNotNull();
             Path descriptors = Path.of("/proc", Long.toString(process.pid()), "fd");
             assertThat(descriptors.resolve("2").toRealPath()).isEqualTo(Path.of("/dev/null"));
-            assertThat(Files.list(temporary)).isEmpty();
+            assertThat(temporary).isEmptyDirectory();
             process.destroy();
             assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
         } finally {
             process.destroyForcibly();
         }
-        assertThat(Files.list(temporary)).isEmpty();
+        assertThat(temporary).isEmptyDirectory();
     }
 
     @Test
