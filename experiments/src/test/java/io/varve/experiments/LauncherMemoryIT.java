@@ -26,6 +26,7 @@ final class LauncherMemoryIT {
     @TempDir
     Path folder;
 
+    @SuppressWarnings("NullAway.Init") // before each test
     private Path root;
 
     private void file(String path, String text) throws IOException {
