@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.varve.memory.segment.LargeItems;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardContext;
 import org.jspecify.annotations.Nullable;
@@ -58,16 +59,22 @@ final class Room {
             return false;
         }
         long left = context.budget().leftBytes();
-        long spare = left - reserveBytes() - bytes;
+        long spare = left - reserveBytes() - charge(bytes);
         return spare >= 0 || left >= UNSEGMENTED_BYTES && bytes < context.largeThresholdBytes()
                 && spare + context.pool().freeBytes() >= 0;
     }
 
-    /** Whether {@code bytes} more can be written for certain; makes room as the policy allows. */
-    boolean admit(long bytes) {
-        if (isAmple(bytes)) {
+    /** What is charged for a value of so many bytes: one in a run of its own takes whole pages. */
+    private long charge(long bytes) {
+        return bytes < context.largeThresholdBytes() ? bytes : LargeItems.roundUpToPage(bytes);
+    }
+
+    /** Whether {@code valueBytes} more can be written for certain; makes room as the policy allows. */
+    boolean admit(long valueBytes) {
+        if (isAmple(valueBytes)) {
             return true;
         }
+        long bytes = charge(valueBytes);
         assert Arrays.stream(shards).noneMatch(Shard::isLockedByMe) : "room is made without locks";
         if (bytes > context.budget().limitBytes() - reserveBytes()) {
             // It could evict everything and would not fit all the same.

@@ -2,6 +2,7 @@ package io.varve.memory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -280,6 +281,25 @@ final class CachePressureTest {
                 }
                 ValueRun run = fixture.cache.newRun(200, 300_000);
                 assertThat(run).as("round %s", round).isNotNull();
+                run.release();
+            }
+        }
+    }
+
+    /** A run takes whole pages: room for its bytes alone is now and then not enough. */
+    @Test
+    void whatEvictionFreesServesLargeValuesOfAnyLength() {
+        try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 2 * MIB)) {
+            // As tables of penalties do, it leaves no whole number of pages.
+            assertThat(fixture.cache.chargeElsewhere(1001)).isTrue();
+            SplittableRandom random = new SplittableRandom(5);
+            for (int round = 0; round < 3000; round++) {
+                for (int i = 0; fixture.cache.hasRoom(8192); i++) {
+                    write(fixture, round * 20_000 + i, 400, Item.NEVER);
+                }
+                int length = random.nextInt(5000, 300_000);
+                ValueRun run = fixture.cache.newRun(256, length);
+                assertThat(run).as("round %s, %s bytes", round, length).isNotNull();
                 run.release();
             }
         }

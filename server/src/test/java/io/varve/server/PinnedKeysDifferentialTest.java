@@ -33,7 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <p>Maintenance runs between commands only, on this thread: what it evicted there would be as right as what another client's write evicts, and
  * could not be told from a fault.
  *
- * <p>{@code -Dvarve.differential.pinned-keys=N} says how many commands are drawn, {@code -Dvarve.differential.seed=N} repeats a run.
+ * <p>{@code -Dvarve.differential.pinned-keys=N} says how many commands are drawn, {@code -Dvarve.differential.seed=N} and
+ * {@code -Dvarve.differential.policy=ALLKEYS_LFU} repeat a run.
  */
 class PinnedKeysDifferentialTest {
     private static final int DRAWS = Integer.getInteger("varve.differential.pinned-keys", 2000);
@@ -80,7 +81,9 @@ class PinnedKeysDifferentialTest {
 
     @Test
     void aCommandFindsTheKeysThatItNames() throws Exception {
-        List<EvictionPolicy> policies = Stream.of(EvictionPolicy.values()).filter(EvictionPolicy::evicts).toList();
+        String named = System.getProperty("varve.differential.policy", "");
+        List<EvictionPolicy> policies = Stream.of(EvictionPolicy.values()).filter(EvictionPolicy::evicts)
+                .filter(policy -> named.isEmpty() || policy.name().equals(named)).toList();
         List<Callable<Run>> runs = new ArrayList<>();
         for (EvictionPolicy policy : policies) {
             runs.add(() -> run(config(policy), policy, DRAWS / policies.size()));

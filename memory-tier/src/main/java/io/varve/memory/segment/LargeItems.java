@@ -229,7 +229,8 @@ public final class LargeItems {
         }
     }
 
-    private static long roundUpToPage(long bytes) {
+    /** What a run of so many bytes is charged with: whole pages. */
+    public static long roundUpToPage(long bytes) {
         return Math.max(bytes, 1) + Regions.MIN_BYTES - 1 & -Regions.MIN_BYTES;
     }
 

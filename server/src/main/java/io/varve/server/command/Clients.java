@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.resp.ArgumentMemory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,12 @@ public final class Clients {
     private final AtomicLong rejected = new AtomicLong();
     private final AtomicLong overInputLimit = new AtomicLong();
     private final AtomicLong overOutputLimit = new AtomicLong();
+    private final ArgumentMemory heap;
+
+    /** @param heap what each is charged to */
+    Clients(ArgumentMemory heap) {
+        this.heap = heap;
+    }
 
     long nextId() {
         return ids.incrementAndGet();
@@ -32,12 +39,12 @@ public final class Clients {
     /** Takes a place, or counts the rejection if there is none. */
     public boolean admit(long limit) {
         received.incrementAndGet();
-        if (connected.incrementAndGet() > limit) {
-            connected.decrementAndGet();
-            rejected.incrementAndGet();
-            return false;
+        if (connected.incrementAndGet() <= limit && heap.takeConnection()) {
+            return true;
         }
-        return true;
+        connected.decrementAndGet();
+        rejected.incrementAndGet();
+        return false;
     }
 
     /** Counts one who is turned away before a place is asked for. */
@@ -48,8 +55,13 @@ public final class Clients {
 
     /** Gives the place back of one who was admitted and is not welcome. */
     public void turnAway() {
-        connected.decrementAndGet();
+        leave();
         rejected.incrementAndGet();
+    }
+
+    private void leave() {
+        connected.decrementAndGet();
+        heap.giveConnection();
     }
 
     /** Counts one that is disconnected because what it sent is over client-query-buffer-limit. */
@@ -77,7 +89,7 @@ public final class Clients {
     /** It is not listed any more, and its place is free; nothing happens if it is not listed. Any thread. */
     public void remove(Client client) {
         if (byId.remove(client.id()) != null) {
-            connected.decrementAndGet();
+            leave();
         }
     }
 
