@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 import io.varve.server.pubsub.Subscriptions;
-import io.varve.server.resp.ArgumentMemory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,12 +24,6 @@ public final class Clients {
     private final AtomicLong rejected = new AtomicLong();
     private final AtomicLong overInputLimit = new AtomicLong();
     private final AtomicLong overOutputLimit = new AtomicLong();
-    private final ArgumentMemory heap;
-
-    /** @param heap what each is charged to */
-    Clients(ArgumentMemory heap) {
-        this.heap = heap;
-    }
 
     long nextId() {
         return ids.incrementAndGet();
@@ -39,12 +32,12 @@ public final class Clients {
     /** Takes a place, or counts the rejection if there is none. */
     public boolean admit(long limit) {
         received.incrementAndGet();
-        if (connected.incrementAndGet() <= limit && heap.takeConnection()) {
-            return true;
+        if (connected.incrementAndGet() > limit) {
+            connected.decrementAndGet();
+            rejected.incrementAndGet();
+            return false;
         }
-        connected.decrementAndGet();
-        rejected.incrementAndGet();
-        return false;
+        return true;
     }
 
     /** Counts one who is turned away before a place is asked for. */
@@ -55,13 +48,8 @@ public final class Clients {
 
     /** Gives the place back of one who was admitted and is not welcome. */
     public void turnAway() {
-        leave();
-        rejected.incrementAndGet();
-    }
-
-    private void leave() {
         connected.decrementAndGet();
-        heap.giveConnection();
+        rejected.incrementAndGet();
     }
 
     /** Counts one that is disconnected because what it sent is over client-query-buffer-limit. */
@@ -89,7 +77,7 @@ public final class Clients {
     /** It is not listed any more, and its place is free; nothing happens if it is not listed. Any thread. */
     public void remove(Client client) {
         if (byId.remove(client.id()) != null) {
-            leave();
+            connected.decrementAndGet();
         }
     }
 

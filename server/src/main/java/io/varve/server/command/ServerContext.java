@@ -60,7 +60,7 @@ public final class ServerContext implements InfoSource {
     private final Cache cache;
     private final @Nullable FlashTier flash;
     private final Ticker ticker;
-    private final Clients clients;
+    private final Clients clients = new Clients();
     private final WatchedKeys watchedKeys;
     private final BlockedKeys blockedKeys;
     private final SlowLog slowLog = new SlowLog();
@@ -111,7 +111,6 @@ public final class ServerContext implements InfoSource {
         argumentMemory = ArgumentMemory.ofHeapBeside(ofFlash + ArgumentMemory.heapPartBytes(MESSAGES_PART_OF_HEAP)
                 + ArgumentMemory.heapPartBytes(LINES_PART_OF_HEAP)
                 + ArgumentMemory.heapPartBytes(TRACKING_PART_OF_HEAP));
-        clients = new Clients(argumentMemory);
         channels = new Channels(argumentMemory, ArgumentMemory.ofHeapPart(MESSAGES_PART_OF_HEAP),
                 () -> cache.config().maxMemoryBytes() / MESSAGES_PART_OF_MAXMEMORY,
                 ArgumentMemory.ofHeapPart(LINES_PART_OF_HEAP));
@@ -152,7 +151,7 @@ public final class ServerContext implements InfoSource {
 
     /** How many clients there may be at a time: {@code maxclients}, or as many as the heap has room for. */
     public long mostClients() {
-        return Math.min(config.number("maxclients"), argumentMemory.mostConnections());
+        return Math.min(config.number("maxclients"), ArgumentMemory.mostConnections());
     }
 
     /** What giant requests may take of the heap. */

@@ -56,19 +56,13 @@ public final class ArgumentMemory {
         return Math.min(heapBytes, Math.max(0, heapBytes - SERVER_BYTES) / 5 * 6);
     }
 
-    /** How many connections may be charged: two thirds of the limit, so that those who are connected can be served. */
-    public long mostConnections() {
-        return limitBytes / 3 * 2 / CONNECTION_BYTES;
+    /** As many connections as half of the heap that is beside the server has room for: 20,000 in 96 MB. */
+    public static long mostConnections() {
+        return mostConnections(Runtime.getRuntime().maxMemory());
     }
 
-    /** Charges a connection that says nothing. @return false if there is no room for it */
-    public boolean takeConnection() {
-        return take(CONNECTION_BYTES);
-    }
-
-    /** Gives back what {@link #takeConnection} took. */
-    public void giveConnection() {
-        give(CONNECTION_BYTES);
+    static long mostConnections(long heapBytes) {
+        return Math.max(0, heapBytes - SERVER_BYTES) / 2 / CONNECTION_BYTES;
     }
 
     /** @return whether there was room; if not, nothing is taken */
