@@ -133,6 +133,21 @@ final class CommandRoom {
         return isMuch ? cache.admit(bytes, pins.bytes()) : cache.admit(bytes);
     }
 
+    /**
+     * In a transaction, where those in front may have taken the room that was made: a command that writes one key after the other begins only
+     * if there is room for all.
+     *
+     * @throws CacheFullException if there is not
+     */
+    void requireForAll(Batch batch, int command, CommandSpec spec) {
+        if (spec.isDenyOom() && batch.keyCount(command) > 1 && !spec.isAllOrNothing()) {
+            long bytes = neededBytes(batch, command);
+            if (!cache.hasRoom(bytes)) {
+                throw CacheFullException.of(bytes);
+            }
+        }
+    }
+
     /** Pins before a command is queued for which memory may have to be made. */
     void pinForQueueing(Batch batch, int command, Client client) {
         if (!cache.hasRoom(Transaction.BLOCK_BYTES + neededBytes(batch, command))) {

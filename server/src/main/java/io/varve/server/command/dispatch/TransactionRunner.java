@@ -293,6 +293,7 @@ final class TransactionRunner implements Transactions {
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
         try {
+            room.requireForAll(batch, command, spec);
             java.util.Objects.requireNonNull(spec.handler()).run(inner);
             if (inner.takeSuspension() != null) {
                 throw new IllegalStateException(spec.fullName() + " answers later, and is not told as such");
