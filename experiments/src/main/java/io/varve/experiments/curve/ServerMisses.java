@@ -17,6 +17,7 @@ import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.simulate.KeyStream;
 import io.varve.experiments.simulate.KeyStream.Operation;
 import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.RespErrorException;
 import io.varve.experiments.wire.ServerInfo;
 
 /**
@@ -191,22 +192,37 @@ public final class ServerMisses {
     /** Sends what was asked, and writes what was not there. */
     private void flush() throws IOException {
         send();
+        List<String> replies = replies(asked.size());
         List<Asked> absent = new ArrayList<>();
-        for (Asked each : asked) {
-            String reply = server.readReply();
-            if (each.operation == Operation.READ && reply.isEmpty()) {
-                absent.add(each);
+        for (int i = 0; i < replies.size(); i++) {
+            if (asked.get(i).operation == Operation.READ && replies.get(i).isEmpty()) {
+                absent.add(asked.get(i));
             }
         }
         for (Asked each : absent) {
             set(each.key, each.bytes);
         }
         send();
-        for (int left = absent.size(); left > 0; left--) {
-            server.readReply();
-        }
+        replies(absent.size());
         asked.clear();
         inBatch.clear();
+    }
+
+    /** All of them are read before the first error is told: the connection is used again. */
+    private List<String> replies(int count) throws IOException {
+        List<String> replies = new ArrayList<>();
+        RespErrorException refused = null;
+        for (int i = 0; i < count; i++) {
+            try {
+                replies.add(server.readReply());
+            } catch (RespErrorException error) {
+                refused = refused == null ? error : refused;
+            }
+        }
+        if (refused != null) {
+            throw refused;
+        }
+        return replies;
     }
 
     private void send() throws IOException {
