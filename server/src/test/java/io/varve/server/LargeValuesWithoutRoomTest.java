@@ -105,6 +105,26 @@ class LargeValuesWithoutRoomTest {
         }
     }
 
+    /** The members are gathered in memory that grows beside the sets, which stay. */
+    @Test
+    void aUnionOfAFifthOfMaxmemoryIsStoredInAFullCache() throws IOException {
+        try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "1")
+                .with("shards", "8").with("maxmemory", "16mb").with("maxmemory-policy", "allkeys-lru").validate());
+                RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < 20_000; i++) {
+                client.call("SET", "filler" + i, VALUE.substring(0, 900));
+            }
+            for (int i = 0; i < 17; i++) {
+                client.call("SADD", "o", i + VALUE.substring(0, 195_000));
+            }
+            client.call("SADD", "k", "x");
+            for (String key : List.of("o", "k")) {
+                assertThat(client.call("EXISTS", key).integer()).isOne();
+            }
+            assertThat(client.call("SUNIONSTORE", "d", "k", "o").text()).isEqualTo("18");
+        }
+    }
+
     @Test
     void aListOfOneLongElementIsRenamed() throws IOException {
         try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {

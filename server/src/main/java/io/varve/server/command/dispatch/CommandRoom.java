@@ -117,6 +117,16 @@ final class CommandRoom {
         return admit(bytes);
     }
 
+    /**
+     * Makes room for a command that runs again.
+     *
+     * @param asked  what is made for it, bytes, if there can be as much
+     * @param needed what it found no room for, bytes: so much is made at least
+     */
+    boolean admitAgain(Batch batch, int command, Client client, long asked, long needed) {
+        return admit(batch, command, client, asked) || asked > needed && admit(batch, command, client, needed);
+    }
+
     /** The same for what EXEC is to run. */
     boolean admit(Transaction queued, Client client, long refused) {
         long bytes = queued.neededBytes() + refused;

@@ -495,7 +495,7 @@ public final class Dispatcher implements AutoCloseable {
                 asked = room.toAskFor(asked, full);
                 if (!full.roomHelps() || attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
                         || !room.mayRunAgain(batch, command, spec)
-                        || !room.admit(batch, command, client, asked)) {
+                        || !room.admitAgain(batch, command, client, asked, full.bytes())) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;
                 }

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkMemory {
     private static final int KEPT_BYTES = 8 << 10;
+    /** From here on it grows by half: while it grows, the bytes before and after are charged. */
+    private static final int LARGE_BYTES = 1 << 20;
     private static final int MOST_BYTES = Integer.MAX_VALUE - 64;
 
     private @Nullable ByteBuffer kept;
@@ -44,13 +46,15 @@ public final class WorkMemory {
             capacity = KEPT_BYTES;
             return;
         }
-        long wanted = Math.min(MOST_BYTES, Math.max(bytes, 2L * capacity));
+        long grown = capacity < LARGE_BYTES ? 2L * capacity : capacity + capacity / 2L;
+        long wanted = Math.min(MOST_BYTES, Math.max(bytes, grown));
         if (wanted < bytes) {
             throw CacheFullException.TOO_LARGE;
         }
         ValueRun larger = cache.newBuffer((int) wanted);
         if (larger == null) {
-            throw CacheFullException.of(wanted);
+            // Both are needed at a time, when the command runs again.
+            throw CacheFullException.of(wanted + heldBytes());
         }
         Memory.copy(address, larger.address(), capacity);
         release();
