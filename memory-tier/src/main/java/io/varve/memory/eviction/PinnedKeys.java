@@ -1,5 +1,7 @@
 package io.varve.memory.eviction;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
@@ -51,6 +53,12 @@ public final class PinnedKeys {
         /** Another key is taken for one of so many in fewer than one case in so many divided by their number. */
         private static final int LEAST_BITS = 1 << 15;
         private static final int BITS_PER_KEY = 32;
+        /**
+         * ORDER: a release store is enough, and saves a fence for each command. The pinning thread then takes the lock
+         * of the key's shard. An eviction under that lock sees the pin if it comes later; if it comes earlier, the key
+         * has gone before the command looked for it.
+         */
+        private static final VarHandle ONE;
         private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
         /** The hash of the one key that is pinned; 0 if there is none, or several. */
@@ -60,12 +68,20 @@ public final class PinnedKeys {
         /** Kept from command to command if it is short. */
         private final long[] bits = new long[LEAST_BITS / Long.SIZE];
 
+        static {
+            try {
+                ONE = MethodHandles.lookup().findVarHandle(Holder.class, "one", long.class);
+            } catch (ReflectiveOperationException impossible) {
+                throw new ExceptionInInitializerError(impossible);
+            }
+        }
+
         private Holder() {}
 
         /** Pins one key in place of what was pinned. */
         public void pin(long hash) {
-            several = null;
-            one = hash;
+            unpinSeveral();
+            ONE.setRelease(this, hash);
         }
 
         /**
@@ -97,8 +113,16 @@ public final class PinnedKeys {
 
         /** Nothing is pinned. */
         public void unpin() {
-            one = 0;
-            several = null;
+            if (one != 0) {
+                ONE.setRelease(this, 0L);
+            }
+            unpinSeveral();
+        }
+
+        private void unpinSeveral() {
+            if (several != null) {
+                several = null;
+            }
         }
 
         private boolean contains(long hash) {
