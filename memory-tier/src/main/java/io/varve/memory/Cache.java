@@ -81,6 +81,9 @@ public interface Cache extends AutoCloseable {
     /** Whether {@link #admit} would say yes at once, as far as that can be told without a lock. */
     boolean hasRoom(long bytes);
 
+    /** Whether free memory suffices for a value of this size, in bytes, with the reserve for writes that have begun. */
+    boolean fits(long bytes);
+
     /**
      * A run of memory for a large value that has not arrived yet, charged to maxmemory, to be filled by the caller and
      * handed over by {@link CacheSession#putRun}, or released.

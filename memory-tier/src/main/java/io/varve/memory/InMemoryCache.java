@@ -363,6 +363,11 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
+    public boolean fits(long bytes) {
+        return room.leftBytes() + room.reserveBytes() >= bytes;
+    }
+
+    @Override
     public @Nullable ValueRun newRun(int headRoom, int length) {
         if (!room.admit((long) headRoom + length)) {
             return null;

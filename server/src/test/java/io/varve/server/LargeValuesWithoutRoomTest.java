@@ -105,6 +105,32 @@ class LargeValuesWithoutRoomTest {
         }
     }
 
+    /** Other event loops use what EXEC has made room for, and indexes grow meanwhile. */
+    @Test
+    void anMsetOfATransactionIsNotRefusedWhereOthersCanGo() throws Exception {
+        try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "2")
+                .with("maxmemory", "16mb").with("maxmemory-policy", "allkeys-lru").validate())) {
+            Thread writer = Thread.ofPlatform().start(() -> {
+                try (RawClient other = new RawClient(server.port())) {
+                    for (int i = 0; i < 60_000; i++) {
+                        assertThat(other.call("SET", "filler" + i, VALUE.substring(0, 300)).text()).isEqualTo("OK");
+                    }
+                } catch (IOException failed) {
+                    throw new java.io.UncheckedIOException(failed);
+                }
+            });
+            try (RawClient client = new RawClient(server.port())) {
+                for (int i = 0; writer.isAlive(); i++) {
+                    client.call("MULTI");
+                    client.call("MSET", "a" + i, VALUE.substring(0, 300), "b" + i, VALUE.substring(0, 300));
+                    assertThat(client.call("EXEC").elements().getFirst().text()).as("transaction %s", i)
+                            .isEqualTo("OK");
+                }
+            }
+            writer.join();
+        }
+    }
+
     /** The members are gathered in memory that grows beside the sets, which stay. */
     @Test
     void aUnionOfAFifthOfMaxmemoryIsStoredInAFullCache() throws IOException {

@@ -152,7 +152,9 @@ final class CommandRoom {
     void requireForAll(Batch batch, int command, CommandSpec spec) {
         if (spec.isDenyOom() && batch.keyCount(command) > 1 && !spec.isAllOrNothing()) {
             long bytes = neededBytes(batch, command);
-            if (!cache.hasRoom(bytes)) {
+            // EXEC has made room. Neither an index that waits for a larger table nor a write on another event loop is a
+            // reason to refuse.
+            if (!cache.fits(bytes)) {
                 throw CacheFullException.of(bytes);
             }
         }
