@@ -40,7 +40,7 @@ public abstract class StoreContract {
 
     /** How a store is opened. Immutable. */
     public record Limits(long mostDiskBytes, long freeDiskBytes, long retryMillis) {
-        static final Limits NONE = new Limits(0, 0, 0);
+        public static final Limits NONE = new Limits(0, 0, 0);
     }
 
     protected abstract FlashStore open(Path where, Limits limits);
