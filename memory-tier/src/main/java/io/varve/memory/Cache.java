@@ -81,8 +81,13 @@ public interface Cache extends AutoCloseable {
     /** Whether {@link #admit} would say yes at once, as far as that can be told without a lock. */
     boolean hasRoom(long bytes);
 
-    /** Whether free memory suffices for a value of this size, in bytes, with the reserve for writes that have begun. */
-    boolean fits(long bytes);
+    /**
+     * What an item takes of maxmemory: more than its length, be it that a run of its own takes whole pages or that the end of a segment is too short
+     * for another.
+     *
+     * @param itemBytes its length with header and key, at least 1
+     */
+    long takenBy(long itemBytes);
 
     /**
      * A run of memory for a large value that has not arrived yet, charged to maxmemory, to be filled by the caller and

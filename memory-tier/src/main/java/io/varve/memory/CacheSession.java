@@ -78,6 +78,15 @@ public interface CacheSession {
     /** Pins no key. */
     void unpin();
 
+    /**
+     * From here on no write is refused for want of room, until {@link #endOverdraft}: for a command of several keys that has written some of
+     * them, for which there was room until others took it. No longer than that: maxmemory is exceeded meanwhile.
+     */
+    void beginOverdraft();
+
+    /** Every write is bound by maxmemory again. */
+    void endOverdraft();
+
     /** Computes hash and shard. Needs no lock. */
     void bind(Key key, int database, long address, int length);
 

@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Says {@code new} across the rooms of this module.
  */
 final class InMemoryCache implements Cache {
+    /** How often room is made for a run that others take before it is used. */
+    private static final int MOST_TRIES = 16;
+
     private static final System.Logger LOG = System.getLogger(InMemoryCache.class.getName());
 
     /** Values from here on live in a run of their own, whatever the segment size, bytes. */
@@ -363,16 +366,20 @@ final class InMemoryCache implements Cache {
     }
 
     @Override
-    public boolean fits(long bytes) {
-        return room.leftBytes() + room.reserveBytes() >= bytes;
+    public long takenBy(long itemBytes) {
+        return room.takenBy(itemBytes);
     }
 
     @Override
     public @Nullable ValueRun newRun(int headRoom, int length) {
-        if (!room.admit((long) headRoom + length)) {
-            return null;
+        // Others may take the room between the two steps.
+        for (int tries = 0; tries < MOST_TRIES && room.admit((long) headRoom + length); tries++) {
+            ValueRun run = context.pool().largeItems().allocate(headRoom, length);
+            if (run != null) {
+                return run;
+            }
         }
-        return context.pool().largeItems().allocate(headRoom, length);
+        return null;
     }
 
     @Override

@@ -167,6 +167,16 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public void beginOverdraft() {
+        context.budget().beginOverdraft();
+    }
+
+    @Override
+    public void endOverdraft() {
+        context.budget().endOverdraft();
+    }
+
+    @Override
     public void touch(Key[] keys, int count) {
         for (int from = 0; from < count; from += TOUCHED_AT_ONCE) {
             touch(keys, from, Math.min(TOUCHED_AT_ONCE, count - from));

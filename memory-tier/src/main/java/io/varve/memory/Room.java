@@ -69,6 +69,15 @@ final class Room {
         return bytes < context.largeThresholdBytes() ? bytes : LargeItems.roundUpToPage(bytes);
     }
 
+    /** What an item of so many bytes takes: pages, or its part of a segment, of which the last items leave an end unused. */
+    long takenBy(long itemBytes) {
+        if (itemBytes >= context.largeThresholdBytes()) {
+            return LargeItems.roundUpToPage(itemBytes);
+        }
+        int segmentBytes = context.pool().segmentBytes();
+        return segmentBytes / (segmentBytes / itemBytes);
+    }
+
     /** Whether {@code valueBytes} more can be written for certain; makes room as the policy allows. */
     boolean admit(long valueBytes) {
         if (isAmple(valueBytes)) {

@@ -1,7 +1,6 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.server.config.ServerConfig;
@@ -79,55 +78,6 @@ class LargeValuesWithoutRoomTest {
             client.call("SELECT", "3");
             assertThat(client.call("GET", "k").text()).isEqualTo(VALUE);
             assertThat(client.call("PEXPIRETIME", "k").text()).isEqualTo("4102444800000");
-        }
-    }
-
-    /** A command in front of it took the memory that was made for both: the copy is not known by its arguments. */
-    @Test
-    void anMsetOfATransactionThatIsRefusedHasChangedNothing() throws IOException {
-        int keys = 850;
-        for (String command : List.of("MSET", "MSETNX")) {
-            try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
-                assertThat(client.call("SET", "k", VALUE.substring(0, 6_000_000)).text()).isEqualTo("OK");
-                List<String> words = new ArrayList<>(List.of(command));
-                for (int i = 0; i < keys; i++) {
-                    words.addAll(List.of("name" + i, VALUE.substring(0, 3500)));
-                }
-                client.call("MULTI");
-                client.call("COPY", "k", "d");
-                assertThat(client.call(words.toArray(String[]::new)).text()).isEqualTo("QUEUED");
-                List<RawReply> replies = client.call("EXEC").elements();
-                assertThat(replies.get(0).integer()).isOne();
-                assertThat(replies.get(1).text()).startsWith("OOM");
-                assertThat(client.call("DBSIZE").integer()).isEqualTo(2);
-                assertThat(client.call("GET", "d").text()).hasSize(6_000_000);
-            }
-        }
-    }
-
-    /** Other event loops use what EXEC has made room for, and indexes grow meanwhile. */
-    @Test
-    void anMsetOfATransactionIsNotRefusedWhereOthersCanGo() throws Exception {
-        try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "2")
-                .with("maxmemory", "16mb").with("maxmemory-policy", "allkeys-lru").validate())) {
-            Thread writer = Thread.ofPlatform().start(() -> {
-                try (RawClient other = new RawClient(server.port())) {
-                    for (int i = 0; i < 60_000; i++) {
-                        assertThat(other.call("SET", "filler" + i, VALUE.substring(0, 300)).text()).isEqualTo("OK");
-                    }
-                } catch (IOException failed) {
-                    throw new java.io.UncheckedIOException(failed);
-                }
-            });
-            try (RawClient client = new RawClient(server.port())) {
-                for (int i = 0; writer.isAlive(); i++) {
-                    client.call("MULTI");
-                    client.call("MSET", "a" + i, VALUE.substring(0, 300), "b" + i, VALUE.substring(0, 300));
-                    assertThat(client.call("EXEC").elements().getFirst().text()).as("transaction %s", i)
-                            .isEqualTo("OK");
-                }
-            }
-            writer.join();
         }
     }
 

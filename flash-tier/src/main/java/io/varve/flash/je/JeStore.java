@@ -46,10 +46,11 @@ import org.jspecify.annotations.Nullable;
 public final class JeStore implements FlashStore {
     private static final String DATABASE = "varve";
     private static final String NOTES = "notes";
-    /** The library's default. */
-    private static final int LOG_FILE_BYTES = 10_000_000;
+    /** The library's least, and its default. */
+    private static final int LEAST_FILE_BYTES = 1_000_000;
+    private static final int MOST_FILE_BYTES = 10_000_000;
     private static final int CLEANER_WINDOW_BYTES = 8192;
-    private static final int HEAP_PER_WINDOW = 64;
+    private static final int HEAP_PER_WINDOW = 8;
     /** The library keeps other processes out of a directory, and lets this one in as often as it likes. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
@@ -104,8 +105,11 @@ public final class JeStore implements FlashStore {
         config.setConfigParam(EnvironmentConfig.FREE_DISK, Long.toString(settings.freeDiskBytes()));
         // Damage in the last file looks like the end of the log, and what was written behind it would be taken back without a word.
         config.setConfigParam(EnvironmentConfig.HALT_ON_COMMIT_AFTER_CHECKSUMEXCEPTION, "true");
-        // The library looks for what was written behind, but loses its place where the damaged entry crosses the end of a window.
-        config.setConfigParam(EnvironmentConfig.LOG_ITERATOR_READ_SIZE, Integer.toString(recoveryWindowBytes()));
+        // The library looks for what was written behind, but loses its place where the damaged entry crosses the end of what it reads at
+        // once: so that is a whole file.
+        String fileBytes = Integer.toString(fileBytes());
+        config.setConfigParam(EnvironmentConfig.LOG_FILE_MAX, fileBytes);
+        config.setConfigParam(EnvironmentConfig.LOG_ITERATOR_READ_SIZE, fileBytes);
         config.setConfigParam(EnvironmentConfig.CLEANER_READ_SIZE, Integer.toString(CLEANER_WINDOW_BYTES));
         try {
             Environment environment = new Environment(directory.toFile(), config);
@@ -126,10 +130,9 @@ public final class JeStore implements FlashStore {
         }
     }
 
-    /** A whole file of the log, so that no entry crosses a window's end, but no more than a small part of the heap. */
-    private static int recoveryWindowBytes() {
-        return (int) Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, CLEANER_WINDOW_BYTES,
-                LOG_FILE_BYTES);
+    /** Of each file of the log. When the files are opened, one is read into the heap. */
+    private static int fileBytes() {
+        return (int) Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, LEAST_FILE_BYTES, MOST_FILE_BYTES);
     }
 
     @Override

@@ -7,11 +7,13 @@ import java.nio.file.Path;
 
 import com.sleepycat.je.DbInternal;
 import com.sleepycat.je.Environment;
+import com.sleepycat.je.EnvironmentConfig;
 import com.sleepycat.je.EnvironmentFailureException;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.Handover;
 import io.varve.flash.store.StoreContract;
 import io.varve.flash.store.StoreException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -44,6 +46,14 @@ class JeStoreTest extends StoreContract {
     @Override
     protected long reopened() {
         return opened().reopened();
+    }
+
+    /** However small the heap is. */
+    @Test
+    void aFileOfTheLogIsReadAtOnce() {
+        EnvironmentConfig config = opened().environment().getConfig();
+        assertThat(Long.parseLong(config.getConfigParam(EnvironmentConfig.LOG_FILE_MAX)))
+                .isEqualTo(Long.parseLong(config.getConfigParam(EnvironmentConfig.LOG_ITERATOR_READ_SIZE)));
     }
 
     /**

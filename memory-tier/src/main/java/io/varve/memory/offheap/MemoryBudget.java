@@ -1,5 +1,6 @@
 package io.varve.memory.offheap;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -10,6 +11,7 @@ public final class MemoryBudget {
     private final AtomicLong charged = new AtomicLong();
     private volatile long limitBytes;
     private volatile long reserveBytes;
+    private final AtomicInteger overdrafts = new AtomicInteger();
 
     /**
      * @param limitBytes maxmemory, in bytes, at least 1
@@ -35,7 +37,29 @@ public final class MemoryBudget {
                 return true;
             }
         }
-        return false;
+        if (kept > 0 || !isOverdrawn()) {
+            return false;
+        }
+        charge(bytes);
+        return true;
+    }
+
+    /**
+     * From here on the limit holds nobody up, until {@link #endOverdraft}: for a command that has changed something, cannot be undone, and
+     * finds that others have taken the room that was made for it. As in Redis, the next writes make good for it.
+     */
+    public void beginOverdraft() {
+        overdrafts.incrementAndGet();
+    }
+
+    public void endOverdraft() {
+        int left = overdrafts.decrementAndGet();
+        assert left >= 0 : "an overdraft ended twice";
+    }
+
+    /** Whether a command goes beyond the limit at this moment. */
+    public boolean isOverdrawn() {
+        return overdrafts.get() > 0;
     }
 
     /** Charges without asking: for structures whose growth cannot be put off, and whose size is bounded elsewhere. */

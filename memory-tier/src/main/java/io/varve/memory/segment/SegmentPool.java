@@ -103,7 +103,7 @@ public final class SegmentPool implements AutoCloseable {
     public int acquire(int extentBytes) {
         while (true) {
             long missing = -budget.leftBytes();
-            int id = missing > 0 ? NONE : tryAcquire(extentBytes);
+            int id = missing > 0 && !budget.isOverdrawn() ? NONE : tryAcquire(extentBytes);
             // What is free may be many small extents: they have to go before a larger one fits.
             if (id != NONE || giveBack(Math.max(missing, extentBytes)) == 0) {
                 return id;

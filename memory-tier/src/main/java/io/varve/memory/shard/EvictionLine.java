@@ -164,7 +164,7 @@ final class EvictionLine {
             return Ranking.hyperbolic(items.access().residence(address), costOf(address), items.access().ticks(),
                     random);
         }
-        long bits = isRandom() ? random : Ranking.tieBits(isFresh(location, nowMillis), random);
+        long bits = isRandom() ? random : Ranking.tieBits(isFresh(location, address, nowMillis), random);
         long score = Ranking.score(policy, items.access().known(address, nowMillis), expireAt, nowMillis, bits);
         double[] divided = shares;
         return divided != null && goesFirst(ItemLayout.penaltyClass(address), divided)
@@ -194,12 +194,17 @@ final class EvictionLine {
     }
 
     /**
-     * Whether a large item came just now. The clock of an access counts in seconds and a frequency begins with the same number for all, so where
-     * much is written at a time it is no better than any other, and as the only large one it would be drawn each time. Small ones are in open
-     * segments then, which are not emptied.
+     * Whether a large item, or a collection, came just now. The clock of an access counts in seconds and a frequency begins with the same number
+     * for all, so where much is written at a time it is no better than any other, and as the only large one it would be drawn each time. Small
+     * ones are in open segments then, which are not emptied; the nodes of a collection fill several.
      */
-    private boolean isFresh(long location, long nowMillis) {
-        return Location.isLarge(location) && nowMillis - items.segments().adoptedMillis(location) < FRESH_MILLIS;
+    private boolean isFresh(long location, long address, long nowMillis) {
+        Segments segments = items.segments();
+        if (Location.isLarge(location)) {
+            return nowMillis - segments.adoptedMillis(location) < FRESH_MILLIS;
+        }
+        return ItemLayout.isTree(address)
+                && nowMillis - segments.meanWrittenAtMillis(Location.segment(location)) < FRESH_MILLIS;
     }
 
     /** What a miss of the item costs; the same for all while nobody knows. */

@@ -47,6 +47,14 @@ class CommandTableTest {
         return TABLE.all().stream();
     }
 
+    /** Room is made once for a batch, and again for who was refused: that a part is done is for no command. */
+    @ParameterizedTest
+    @MethodSource("commands")
+    void whatMayBeRefusedForMemoryIsDoneWholeOrNotAtAll(CommandSpec spec) {
+        boolean hasSeveralKeys = spec.lastKey() != spec.firstKey() || spec.keyFinder() != null;
+        assertThat(!spec.isDenyOom() || !hasSeveralKeys || spec.isAllOrNothing()).as(spec.fullName()).isTrue();
+    }
+
     @ParameterizedTest
     @MethodSource("commands")
     void everyCommandIsDocumented(CommandSpec spec) {

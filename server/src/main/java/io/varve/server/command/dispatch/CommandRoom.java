@@ -19,6 +19,10 @@ import io.varve.server.resp.ReplyWriter;
 final class CommandRoom {
     /** What an item takes beside its key and value at most: header, index slot, expiry, capacity. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
+    /** Of an item's header and key, nearly. */
+    private static final int HEADER_BYTES = 32;
+    /** What shorter items leave unused at the ends of segments is less than is reckoned for each of them anyway. */
+    private static final int LEAST_UNEVEN_BYTES = 512;
     /** There is room for a reply of this size before a command runs: those of most commands that change something. */
     private static final int LEAST_REPLY_BYTES = 512;
     /** What a command was refused may be this part of all that it needs, or that may be so much. */
@@ -143,23 +147,6 @@ final class CommandRoom {
         return isMuch ? cache.admit(bytes, pins.bytes()) : cache.admit(bytes);
     }
 
-    /**
-     * In a transaction, where those in front may have taken the room that was made: a command that writes one key after the other begins only
-     * if there is room for all.
-     *
-     * @throws CacheFullException if there is not
-     */
-    void requireForAll(Batch batch, int command, CommandSpec spec) {
-        if (spec.isDenyOom() && batch.keyCount(command) > 1 && !spec.isAllOrNothing()) {
-            long bytes = neededBytes(batch, command);
-            // EXEC has made room. Neither an index that waits for a larger table nor a write on another event loop is a
-            // reason to refuse.
-            if (!cache.fits(bytes)) {
-                throw CacheFullException.of(bytes);
-            }
-        }
-    }
-
     /** Pins before a command is queued for which memory may have to be made. */
     void pinForQueueing(Batch batch, int command, Client client) {
         if (!cache.hasRoom(Transaction.BLOCK_BYTES + neededBytes(batch, command))) {
@@ -204,9 +191,14 @@ final class CommandRoom {
         int headRoom = batch.hasRuns() ? headRoomForKeys(batch, command) : 0;
         for (int i = first; i < first + count; i++) {
             // A run has been charged when it was opened; one that cannot be an item's as it is will be copied.
-            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoom ? 0 : batch.length(i);
+            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoom ? 0 : takenBy(batch.length(i));
         }
         return bytes;
+    }
+
+    /** As an item of its own: of small ones what is beside their bytes is told apart. */
+    private long takenBy(int length) {
+        return length < LEAST_UNEVEN_BYTES ? length : cache.takenBy(length + (long) HEADER_BYTES);
     }
 
     private int headRoomForKeys(Batch batch, int command) {

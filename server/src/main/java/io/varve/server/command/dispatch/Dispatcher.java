@@ -311,9 +311,7 @@ public final class Dispatcher implements AutoCloseable {
         if (batch.isRefused(command)) {
             return Errors.of(batch.shortage(command));
         }
-        // Of what may stop half way it is asked anew: values that grow take more than their arguments say.
-        boolean isRoomy = roomy && (batch.keyCount(command) <= 1 || spec.isAllOrNothing());
-        return !isRoomy && spec.isDenyOom() && !room.admit(batch, command, client, 0) ? Errors.OUT_OF_MEMORY : null;
+        return !roomy && spec.isDenyOom() && !room.admit(batch, command, client, 0) ? Errors.OUT_OF_MEMORY : null;
     }
 
     private void executeIfAllowed(Batch batch, int command, @Nullable CommandSpec spec, Client client,

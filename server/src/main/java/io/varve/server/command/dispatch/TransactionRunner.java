@@ -105,7 +105,8 @@ final class TransactionRunner implements Transactions {
         exec.mayHaveChanged(!queued.isRepeatable());
         long refused = 0;
         for (int attempt = 1;; attempt++) {
-            if (queued.writes() && !room.admit(queued, client, refused) && queued.isDenyOom()) {
+            // What only reads needs room where it has found none: for a copy, or what it gathers.
+            if ((queued.writes() || refused > 0) && !room.admit(queued, client, refused) && queued.isDenyOom()) {
                 client.endTransaction();
                 reply.error(abortedBecause(Errors.OUT_OF_MEMORY));
                 return;
@@ -293,7 +294,6 @@ final class TransactionRunner implements Transactions {
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
         try {
-            room.requireForAll(batch, command, spec);
             java.util.Objects.requireNonNull(spec.handler()).run(inner);
             if (inner.takeSuspension() != null) {
                 throw new IllegalStateException(spec.fullName() + " answers later, and is not told as such");

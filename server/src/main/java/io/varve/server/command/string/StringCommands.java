@@ -85,12 +85,12 @@ public final class StringCommands {
                 .handler(StringCommands::mget));
         table.add(string("mset", -3, "1.0.1", "Sets several keys to strings at once").keys(1, -1, 2)
                 .keysInTurn()
-                .access("OW update").flags(WRITE, DENYOOM)
+                .access("OW update").flags(WRITE, DENYOOM).allOrNothing()
                 .tips("request_policy:multi_shard", "response_policy:all_succeeded")
                 .complexity("O(N) in the keys").handler(StringCommands::mset));
         table.add(string("msetnx", -3, "1.0.1", "Sets several keys to strings at once unless one of them exists")
-                .keys(1, -1, 2).keysInTurn().access("OW insert").flags(WRITE, DENYOOM).complexity("O(N) in the keys")
-                .handler(StringCommands::msetnx));
+                .keys(1, -1, 2).keysInTurn().access("OW insert").flags(WRITE, DENYOOM).allOrNothing()
+                .complexity("O(N) in the keys").handler(StringCommands::msetnx));
         StringEditCommands.addTo(table);
     }
 
@@ -268,10 +268,38 @@ public final class StringCommands {
         call.reply().integer(1);
     }
 
+    /**
+     * All or none. Where the first key finds no room nothing has changed, and the command runs again with more; where a later one does,
+     * because others have taken the room that was made, the rest goes beyond maxmemory as in Redis.
+     */
     private static void storeAll(Invocation call) {
-        for (int i = 0; i < call.keyCount(); i++) {
-            store(call, call.keyAt(i), 2 + 2 * i, Item.NEVER);
+        int stored = 0;
+        try {
+            for (; stored < call.keyCount(); stored++) {
+                storeAt(call, stored);
+            }
+        } catch (CacheFullException full) {
+            if (stored == 0) {
+                throw full;
+            }
+            storeBeyondMaxmemory(call, stored);
         }
+    }
+
+    private static void storeBeyondMaxmemory(Invocation call, int first) {
+        CacheSession session = call.session();
+        session.beginOverdraft();
+        try {
+            for (int i = first; i < call.keyCount(); i++) {
+                storeAt(call, i);
+            }
+        } finally {
+            session.endOverdraft();
+        }
+    }
+
+    private static void storeAt(Invocation call, int index) {
+        store(call, call.keyAt(index), 2 + 2 * index, Item.NEVER);
     }
 
     /** Puts an argument under the key; a time that has passed deletes the key, which is what anyone could tell of it. */
