@@ -132,7 +132,7 @@ public final class JeStore implements FlashStore {
 
     /** Of each file of the log. When the files are opened, one is read into the heap. */
     private static int fileBytes() {
-        return (int) Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, LEAST_FILE_BYTES, MOST_FILE_BYTES);
+        return Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, LEAST_FILE_BYTES, MOST_FILE_BYTES);
     }
 
     @Override
