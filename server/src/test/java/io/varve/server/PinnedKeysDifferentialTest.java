@@ -307,7 +307,7 @@ class PinnedKeysDifferentialTest {
         /** @return false if Varve has no memory for it */
         private boolean make(List<List<String>> commands, RawClient varve, RawClient redis) throws IOException {
             for (List<String> command : commands) {
-                RawReply made = varve.call(command.toArray(String[]::new));
+                RawReply made = callInTwoParts(command.toArray(String[]::new), shown(command), varve, redis);
                 if (made.text().startsWith("OOM")) {
                     return false;
                 }
@@ -324,29 +324,7 @@ class PinnedKeysDifferentialTest {
         private void runCommand(List<String> command, boolean surelyFits, String what, RawClient varve,
                 RawClient redis) throws IOException {
             String[] words = command.toArray(String[]::new);
-            byte[] request = RawClient.encode(words);
-            if (request.length >= LEAST_KEPT_BYTES) {
-                // A request that is not there yet is kept, which may evict any key. A large argument is more than that: it knows the keys in
-                // front of it.
-                int expected = request.length - 1;
-                long before = received(watcher);
-                varve.send(Arrays.copyOf(request, expected));
-                long deadline = System.nanoTime() + RECEIVED_WITHIN_NANOS;
-                for (int asked = 1; received(watcher) - before - (long) asked * ASK.length < expected; asked++) {
-                    if (System.nanoTime() - deadline > 0) {
-                        throw new SocketException("The server reads no more of " + what);
-                    }
-                }
-                boolean isLarge = command.get(1).equals("k")
-                        && command.stream().anyMatch(word -> word.length() > LARGE_ARGUMENT_BYTES);
-                assertThat(!isLarge || watcher.call("EXISTS", "k").integer() == 1)
-                        .as("k goes for an argument behind it: " + what).isTrue();
-                forgetEvicted(redis);
-                varve.send(Arrays.copyOfRange(request, expected, request.length));
-            } else {
-                varve.send(request);
-            }
-            RawReply reply = varve.read();
+            RawReply reply = callInTwoParts(words, what, varve, redis);
             if (reply.text().startsWith("OOM")) {
                 refused++;
                 if (surelyFits) {
@@ -357,6 +335,37 @@ class PinnedKeysDifferentialTest {
                 return;
             }
             assertThat(canonical(command, reply)).as(what).isEqualTo(canonical(command, redis.call(words)));
+        }
+
+        /**
+         * A request that is not there yet is kept, which may evict any key. A large argument is more than that: it knows the keys in front
+         * of it.
+         */
+        private RawReply callInTwoParts(String[] words, String what, RawClient varve, RawClient redis)
+                throws IOException {
+            byte[] request = RawClient.encode(words);
+            if (request.length < LEAST_KEPT_BYTES) {
+                return varve.send(request).read();
+            }
+            int expected = request.length - 1;
+            long before = received(watcher);
+            varve.send(Arrays.copyOf(request, expected));
+            long deadline = System.nanoTime() + RECEIVED_WITHIN_NANOS;
+            for (int asked = 1; received(watcher) - before - (long) asked * ASK.length < expected; asked++) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new SocketException("The server reads no more of " + what);
+                }
+            }
+            boolean isLarge = words[1].equals("k") && redisHas(redis, "k")
+                    && Stream.of(words).anyMatch(word -> word.length() > LARGE_ARGUMENT_BYTES);
+            assertThat(!isLarge || watcher.call("EXISTS", "k").integer() == 1)
+                    .as("k goes for an argument behind it: " + what).isTrue();
+            forgetEvicted(redis);
+            return varve.send(Arrays.copyOfRange(request, expected, request.length)).read();
+        }
+
+        private static boolean redisHas(RawClient redis, String key) throws IOException {
+            return redis.call("EXISTS", key).integer() == 1;
         }
 
         /** Redis runs what Varve did not refuse. */
