@@ -311,7 +311,10 @@ public final class Dispatcher implements AutoCloseable {
         if (batch.isRefused(command)) {
             return Errors.of(batch.shortage(command));
         }
-        return !roomy && spec.isDenyOom() && !room.admit(batch, command, client, 0) ? Errors.OUT_OF_MEMORY : null;
+        // A command that may stop half way is checked by itself. Today there is none; without this branch C2 compiles the path of a SET into
+        // code that takes 5 % more CPU time.
+        boolean isRoomy = roomy && (batch.keyCount(command) <= 1 || spec.isAllOrNothing());
+        return !isRoomy && spec.isDenyOom() && !room.admit(batch, command, client, 0) ? Errors.OUT_OF_MEMORY : null;
     }
 
     private void executeIfAllowed(Batch batch, int command, @Nullable CommandSpec spec, Client client,
