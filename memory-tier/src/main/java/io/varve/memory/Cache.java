@@ -82,8 +82,8 @@ public interface Cache extends AutoCloseable {
     boolean hasRoom(long bytes);
 
     /**
-     * What an item takes of maxmemory: more than its length, be it that a run of its own takes whole pages or that the end of a segment is too short
-     * for another.
+     * The bytes of maxmemory that an item takes. They exceed its length, because a run takes whole pages and the end of a
+     * segment stays unused.
      *
      * @param itemBytes its length with header and key, at least 1
      */

@@ -79,12 +79,12 @@ public interface CacheSession {
     void unpin();
 
     /**
-     * From here on no write is refused for want of room, until {@link #endOverdraft}: for a command of several keys that has written some of
-     * them, for which there was room until others took it. No longer than that: maxmemory is exceeded meanwhile.
+     * Lets writes exceed maxmemory until {@link #endOverdraft}. A command of several keys calls it if it has written some
+     * of them and other clients have used the room for the rest.
      */
     void beginOverdraft();
 
-    /** Every write is bound by maxmemory again. */
+    /** Ends the overdraft: maxmemory limits every write again. */
     void endOverdraft();
 
     /** Computes hash and shard. Needs no lock. */

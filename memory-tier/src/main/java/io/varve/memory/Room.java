@@ -69,7 +69,7 @@ final class Room {
         return bytes < context.largeThresholdBytes() ? bytes : LargeItems.roundUpToPage(bytes);
     }
 
-    /** What an item of so many bytes takes: pages, or its part of a segment, of which the last items leave an end unused. */
+    /** The bytes that an item takes: whole pages, or its part of a segment with its share of the unused end. */
     long takenBy(long itemBytes) {
         if (itemBytes >= context.largeThresholdBytes()) {
             return LargeItems.roundUpToPage(itemBytes);

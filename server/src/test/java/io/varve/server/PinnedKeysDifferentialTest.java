@@ -149,7 +149,7 @@ class PinnedKeysDifferentialTest {
         /** Eviction gives up after a round over the shards: that may happen with others left, but seldom. */
         private int refusedThoughItFits;
         private int nextFiller;
-        /** What the keys of this draw were to hold. */
+        /** The bytes that this draw wanted its keys to hold. */
         private int madeBytes;
         /** Another connection, which sees what there is before a command runs. */
         private final RawClient watcher;
@@ -338,8 +338,8 @@ class PinnedKeysDifferentialTest {
         }
 
         /**
-         * A request that is not there yet is kept, which may evict any key. A large argument is more than that: it knows the keys in front
-         * of it.
+         * Sends a request in two parts. The server keeps an incomplete request, which may evict any key; a large argument
+         * spares the keys in front of it.
          */
         private RawReply callInTwoParts(String[] words, String what, RawClient varve, RawClient redis)
                 throws IOException {

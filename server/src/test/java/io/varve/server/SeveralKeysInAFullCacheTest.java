@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** MSET and MSETNX in a full cache set all of their keys or none, in a transaction too. Confined to the test's thread, but for one test. */
+/**
+ * MSET and MSETNX in a full cache set all of their keys or none, in a transaction too. Confined to the test's thread, but
+ * for one test.
+ */
 @Timeout(120)
 class SeveralKeysInAFullCacheTest {
     private static final String VALUE = "0123456789".repeat(600_000);

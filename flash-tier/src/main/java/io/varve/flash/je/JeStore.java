@@ -105,8 +105,8 @@ public final class JeStore implements FlashStore {
         config.setConfigParam(EnvironmentConfig.FREE_DISK, Long.toString(settings.freeDiskBytes()));
         // Damage in the last file looks like the end of the log, and what was written behind it would be taken back without a word.
         config.setConfigParam(EnvironmentConfig.HALT_ON_COMMIT_AFTER_CHECKSUMEXCEPTION, "true");
-        // The library looks for what was written behind, but loses its place where the damaged entry crosses the end of what it reads at
-        // once: so that is a whole file.
+        // The library searches for commits behind the damage. It loses its place if the damaged entry crosses the end of
+        // a read window, so the window is a whole file.
         String fileBytes = Integer.toString(fileBytes());
         config.setConfigParam(EnvironmentConfig.LOG_FILE_MAX, fileBytes);
         config.setConfigParam(EnvironmentConfig.LOG_ITERATOR_READ_SIZE, fileBytes);

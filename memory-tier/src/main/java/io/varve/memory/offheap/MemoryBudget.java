@@ -45,8 +45,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * From here on the limit holds nobody up, until {@link #endOverdraft}: for a command that has changed something, cannot be undone, and
-     * finds that others have taken the room that was made for it. As in Redis, the next writes make good for it.
+     * Lets charges exceed the limit until {@link #endOverdraft}. A command uses it if it has changed something that it
+     * cannot undo, and others have used the room that was made for it. As in Redis, the next writes evict for it.
      */
     public void beginOverdraft() {
         overdrafts.incrementAndGet();

@@ -194,9 +194,10 @@ final class EvictionLine {
     }
 
     /**
-     * Whether a large item, or a collection, came just now. The clock of an access counts in seconds and a frequency begins with the same number
-     * for all, so where much is written at a time it is no better than any other, and as the only large one it would be drawn each time. Small
-     * ones are in open segments then, which are not emptied; the nodes of a collection fill several.
+     * Whether a large item or a collection was written within the last second. Access clocks count seconds, and all
+     * frequencies begin with one number, so under many writes such an item ties with the others. As the only large one it
+     * would be drawn each time. Small fresh items lie in open segments, which eviction does not empty; the nodes of a
+     * collection fill several segments.
      */
     private boolean isFresh(long location, long address, long nowMillis) {
         Segments segments = items.segments();

@@ -9,7 +9,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A collection that was just made does not lose a tie of clocks: here all ties, as time stands still. Confined to the test's thread. */
+/**
+ * A fresh collection does not lose a tie of access clocks; time stands still here, so all clocks tie. Confined to the
+ * test's thread.
+ */
 class FreshCollectionsTest {
     private static final int ELEMENTS = 30;
     private static final int PIECES = 50;

@@ -21,7 +21,7 @@ final class CommandRoom {
     private static final int ITEM_OVERHEAD_BYTES = 128;
     /** Of an item's header and key, nearly. */
     private static final int HEADER_BYTES = 32;
-    /** What shorter items leave unused at the ends of segments is less than is reckoned for each of them anyway. */
+    /** Shorter items leave less unused at the end of a segment than their overhead allows for. */
     private static final int LEAST_UNEVEN_BYTES = 512;
     /** There is room for a reply of this size before a command runs: those of most commands that change something. */
     private static final int LEAST_REPLY_BYTES = 512;
@@ -196,7 +196,7 @@ final class CommandRoom {
         return bytes;
     }
 
-    /** As an item of its own: of small ones what is beside their bytes is told apart. */
+    /** The bytes that an argument takes as an item; the overhead of a small one is added separately. */
     private long takenBy(int length) {
         return length < LEAST_UNEVEN_BYTES ? length : cache.takenBy(length + (long) HEADER_BYTES);
     }

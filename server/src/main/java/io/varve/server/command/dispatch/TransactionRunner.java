@@ -105,7 +105,7 @@ final class TransactionRunner implements Transactions {
         exec.mayHaveChanged(!queued.isRepeatable());
         long refused = 0;
         for (int attempt = 1;; attempt++) {
-            // What only reads needs room where it has found none: for a copy, or what it gathers.
+            // A transaction of reads needs room too once one of them was refused: for a copy, or for results.
             if ((queued.writes() || refused > 0) && !room.admit(queued, client, refused) && queued.isDenyOom()) {
                 client.endTransaction();
                 reply.error(abortedBecause(Errors.OUT_OF_MEMORY));

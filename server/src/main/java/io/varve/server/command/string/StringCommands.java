@@ -269,8 +269,8 @@ public final class StringCommands {
     }
 
     /**
-     * All or none. Where the first key finds no room nothing has changed, and the command runs again with more; where a later one does,
-     * because others have taken the room that was made, the rest goes beyond maxmemory as in Redis.
+     * Stores all keys or none. If the first key finds no room, nothing has changed and the command runs again with more.
+     * If a later key finds none, because others have used the room, the rest exceeds maxmemory as in Redis.
      */
     private static void storeAll(Invocation call) {
         int stored = 0;
